@@ -1,0 +1,38 @@
+# Everything runs in .venv, made on first use. `make demo` and `make test` are all a newcomer needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test lint bench clean
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("rulegrove needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	@echo "Setting up $(VENV) (once, a minute or two) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[bench]'
+	@touch $@
+
+demo: $(VENV)/installed
+	@$(BIN)/python examples/demo.py
+
+# The compiled kernels are tested twice: as users run them, and as plain Python, where a bad index is an error.
+test: $(VENV)/installed
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernel -n 2 tests
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

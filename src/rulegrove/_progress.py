@@ -1,0 +1,44 @@
+"""Progress of long work on standard error: a moving bar on a terminal, one line a stage elsewhere."""
+
+import sys
+import time
+
+BAR_WIDTH = 24
+REFRESH_SECONDS = 0.1
+
+
+class Progress:
+    """Tell how far a fit is; silent unless asked to speak.
+
+    Call `stage` at the start of each stage and pass the object itself wherever ``on_progress(done, total)`` is taken.
+    """
+
+    def __init__(self, verbose: int = 0):
+        self._loud = verbose > 0
+        self._name = ""
+        self._started = self._shown = 0.0
+
+    def stage(self, name: str) -> "Progress":
+        """Begin a stage; the one before is finished."""
+        self.close()
+        self._name, self._started, self._shown = name, time.perf_counter(), 0.0
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Report that `done` of `total` is reached."""
+        now = time.perf_counter()
+        if not self._loud or not sys.stderr.isatty() or now - self._shown < REFRESH_SECONDS:
+            return
+        self._shown = now
+        share = min(done / total, 1.0) if total else 1.0
+        left = (now - self._started) * (1.0 - share) / share if share else 0.0
+        bar = "█" * round(BAR_WIDTH * share)
+        sys.stderr.write(f"\r{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {left:4.1f} s left ")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Finish the running stage with its time."""
+        if self._loud and self._name:
+            clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
+            sys.stderr.write(f"{clear}{self._name:<22} {time.perf_counter() - self._started:7.2f} s\n")
+        self._name = ""

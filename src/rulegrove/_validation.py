@@ -1,0 +1,114 @@
+"""Checks of parameters, targets and weights; the only place that touches scikit-learn's private helpers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, _check_y, column_or_1d, validate_data
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.exceptions import InvalidInputError
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "check_class_labels",
+    "check_features",
+    "check_parameters",
+    "check_regression_target",
+    "check_same_length",
+    "check_weights",
+    "count_threads",
+]
+
+
+def check_parameters(estimator: Any) -> None:
+    """Compare an estimator's parameters with its table `_parameter_constraints`."""
+    estimator._validate_params()
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Remember number and names of the attributes (`reset`), or compare with those remembered."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads to use: None means as many as OpenMP would take, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return int(_openmp_effective_n_threads())
+    available = int(_openmp_effective_n_threads(-1))
+    return max(1, available + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+def _require_target(estimator: Any, y: Any) -> None:
+    """Refuse a missing target, in scikit-learn's words."""
+    if y is None:
+        name = type(estimator).__name__
+        raise InvalidInputError(f"{name} requires y to be passed, but the target y is None.")
+
+
+def check_same_length(n_rows: int, y: AnyArray) -> None:
+    """Refuse a target of another length than the table."""
+    if len(y) != n_rows:
+        raise InvalidInputError(f"X has {n_rows} rows but y has {len(y)}; give one target a row.")
+
+
+def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
+    """Classes, sorted, and each row's position among them."""
+    _require_target(estimator, y)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop the rows without a label.")
+    if y.dtype == object and any(label is None or label != label for label in y):
+        raise InvalidInputError("Input y contains NaN: a missing label. Drop the rows without a label.")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InvalidInputError(f"y must hold at least two classes; got one class only: {classes[0]!r}.")
+    if len(classes) > 2:
+        kind = type_of_target(y, input_name="y")
+        raise InvalidInputError(
+            f"Only binary classification is supported. The type of the target is {kind}, with {len(classes)} classes. "
+            "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+        )
+    return classes, codes
+
+
+def check_regression_target(estimator: Any, y: Any) -> FloatArray:
+    """The target as finite float64."""
+    _require_target(estimator, y)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "OUS":
+        y = _check_y(y, y_numeric=True, estimator=estimator)
+    if y.dtype.kind not in "fiub":
+        raise InvalidInputError(f"y must be numeric; got {y.dtype}.")
+    y = np.asarray(y, dtype=np.float64)
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop or repair these rows.")
+    return y
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Weights as non-negative float64, or None when there are none."""
+    if sample_weight is None:
+        return None
+    placeholder = np.broadcast_to(0.0, (n_rows,))
+    if np.ndim(sample_weight) == 1 and len(sample_weight) != n_rows:
+        raise InvalidInputError(
+            f"`sample_weight` has {len(sample_weight)} entries for {n_rows} rows; give one weight a row."
+        )
+    weights = _check_sample_weight(sample_weight, placeholder, dtype=np.float64, allow_all_zero_weights=True)
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise InvalidInputError(
+            f"`sample_weight` must not be negative; got {weights[row]} in row {row}. Drop the row or give it weight 0."
+        )
+    if not (weights > 0).any():
+        raise InvalidInputError("`sample_weight` is zero for every row; at least one row needs a positive weight.")
+    return np.asarray(weights, dtype=np.float64)

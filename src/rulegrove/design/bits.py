@@ -1,0 +1,293 @@
+"""Rules as bit columns: a compiled set of rules, and the matrix of bits it gives on a block of rows."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import BoolArray, ByteArray, FloatArray, Int32Array, IntArray, Words
+from rulegrove.design import _kernels
+from rulegrove.rules.rule import Condition, Rule
+
+_TASK_WORDS = 256  # words of a thread's task where rows are divided; a multiple of every kernel's pass
+
+# An atom is (feature, whether a missing value satisfies it, bounds): the XOR of ``x <= bound`` over its bounds. One bound is
+# a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
+_Atom = tuple[int, bool, tuple[float, ...]]
+_Literal = tuple[_Atom, bool]  # an atom and whether to negate it
+
+
+def _run(task: Callable[[int], None], starts: Iterable[int], n_threads: int) -> None:
+    """Call `task` for every start; tasks write to disjoint places, so their order does not matter."""
+    starts = list(starts)
+    if n_threads == 1 or len(starts) < 2:
+        for start in starts:
+            task(start)
+        return
+    with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
+        for _ in pool.map(task, starts):
+            pass
+
+
+@dataclass(frozen=True, eq=False)
+class BitMatrix:
+    """Yes/no columns of rules, 64 rows a word.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_rules, ceil(n_rows / 64)), uint64
+        Bit ``i`` of word ``w`` is row ``64 * w + i``; the bits beyond the last row are zero.
+    n_rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bits = BitMatrix(words=np.array([[0b011], [0b110]], dtype=np.uint64), n_rows=3)
+    >>> bits.to_dense()
+    array([[1, 0],
+           [1, 1],
+           [0, 1]], dtype=uint8)
+    >>> bits.gram()
+    array([[2, 1],
+           [1, 2]])
+    >>> bits.dot(np.array([10.0, 1.0]))
+    array([10., 11.,  1.])
+    """
+
+    words: Words
+    n_rows: int
+
+    @property
+    def n_rules(self) -> int:
+        """Number of columns."""
+        return self.words.shape[0]
+
+    def counts(self) -> IntArray:
+        """Rows of each rule, an ndarray of shape (n_rules,)."""
+        return np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+
+    def to_dense(self) -> ByteArray:
+        """Give the columns as 0 and 1, an ndarray of shape (n_rows, n_rules)."""
+        octets = self.words.astype("<u8", copy=False).view(np.uint8)
+        dense = np.unpackbits(octets, axis=1, count=self.n_rows, bitorder="little")
+        return np.ascontiguousarray(dense.T)
+
+    def gram(self, n_threads: int = 1) -> IntArray:
+        """Rows shared by each pair of rules, an ndarray of shape (n_rules, n_rules); exact for any `n_threads`."""
+        counts = np.zeros((self.n_rules, self.n_rules), np.int64)
+        self.add_gram(counts, n_threads)
+        return counts
+
+    def add_gram(self, counts: IntArray, n_threads: int = 1) -> None:
+        """Add `gram` to `counts` in place."""
+        _run(
+            lambda start: _kernels.add_pair_counts(self.words, start, counts),
+            range(0, self.n_rules, _kernels.RULE_TILE),
+            n_threads,
+        )
+
+    def sums(self, values: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Add up `values` over the rows of each rule.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_columns)
+            What to add up.
+        n_threads : int
+            Threads to use; the order of addition does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rules, n_columns)
+        """
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        sums = np.zeros((self.n_rules, values.shape[1]))
+        step = max(1, -(-self.n_rules // n_threads))
+        _run(
+            lambda start: _kernels.add_masked_sums(self.words, values, start, min(start + step, self.n_rules), sums),
+            range(0, self.n_rules, step),
+            n_threads,
+        )
+        return sums
+
+    def dot(self, coef: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Sum of the coefficients of the rules that hold on each row, an ndarray of shape (n_rows,).
+
+        Coefficients are added in the order of the rules, so a row's score does not depend on the rows around it.
+        """
+        coef = np.ascontiguousarray(coef, dtype=np.float64)
+        n_words = self.words.shape[1]
+        scores = np.zeros(64 * n_words)
+        _run(
+            lambda start: _kernels.add_scores(self.words, coef, start, min(start + _TASK_WORDS, n_words), scores),
+            range(0, n_words, _TASK_WORDS),
+            n_threads,
+        )
+        return scores[: self.n_rows]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleProgram:
+    """A set of rules in the form that is fast to evaluate; made by `compile_rules`.
+
+    Rules are ANDs of literals, literals are atoms or negated atoms, and each atom (``x <= threshold``, or "the code is
+    one of these") is evaluated once however many rules share it.
+
+    Parameters
+    ----------
+    used_features : ndarray of shape (n_used,), int64
+        Ascending positions of the attributes that `evaluate` needs.
+    atom_rows : ndarray of shape (n_atoms,), int32
+        Position of each atom's attribute within `used_features`.
+    atom_missing : ndarray of shape (n_atoms,), bool
+        Whether a missing value satisfies the atom.
+    bound_starts : ndarray of shape (n_atoms + 1,), int64
+        Where each atom's bounds begin and end.
+    bounds : ndarray of shape (n_bounds,)
+        A numeric atom's threshold; for a set of codes the ends of its runs.
+    rule_starts : ndarray of shape (n_rules + 1,), int64
+        Where each rule's literals begin and end.
+    literal_atoms : ndarray of shape (n_literals,), int32
+        Atom of each literal.
+    literal_flips : ndarray of shape (n_literals,), uint64
+        All ones where the literal negates its atom, else zero.
+    """
+
+    used_features: IntArray
+    atom_rows: Int32Array
+    atom_missing: BoolArray
+    bound_starts: IntArray
+    bounds: FloatArray
+    rule_starts: IntArray
+    literal_atoms: Int32Array
+    literal_flips: Words
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return len(self.rule_starts) - 1
+
+    def evaluate(self, block: FloatArray, n_threads: int = 1) -> BitMatrix:
+        """Find where each rule holds.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_used, n_rows)
+            Values of `used_features`, in that order; NaN where missing.
+        n_threads : int
+            Threads to use.
+
+        Returns
+        -------
+        BitMatrix
+        """
+        block = np.ascontiguousarray(block, dtype=np.float64)
+        n_rows = block.shape[1]
+        n_words = -(-n_rows // 64)
+        words = np.empty((self.n_rules, n_words), np.uint64)
+        atoms = (self.atom_rows, self.atom_missing, self.bound_starts, self.bounds)
+        literals = (self.rule_starts, self.literal_atoms, self.literal_flips)
+        _run(
+            lambda start: _kernels.evaluate_rules(
+                block, *atoms, *literals, start, min(start + _TASK_WORDS, n_words), words
+            ),
+            range(0, n_words, _TASK_WORDS),
+            n_threads,
+        )
+        return BitMatrix(words, n_rows)
+
+
+def _needed_atoms(condition: Condition) -> Iterable[_Atom]:
+    """Atoms that a condition cannot do without."""
+    feature, missing = condition.feature, condition.missing
+    if condition.categories is not None:
+        yield feature, missing, _run_bounds(condition.categories)
+        return
+    if condition.upper < np.inf:
+        yield feature, missing, (condition.upper,)
+    if condition.lower > -np.inf and missing:
+        yield feature, False, (condition.lower,)
+
+
+def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
+    """Ends of the runs of consecutive codes."""
+    members = set(codes)
+    ends = [code for code in codes if code + 1 not in members]
+    before = [code - 1 for code in codes if code - 1 not in members]
+    return tuple(float(code) for code in sorted(ends + before))
+
+
+def _literals(condition: Condition, needed: set[_Atom]) -> Iterable[_Literal]:
+    """Write a condition as literals that must all hold."""
+    feature, missing = condition.feature, condition.missing
+    if condition.categories is not None:
+        yield (feature, missing, _run_bounds(condition.categories)), False
+        return
+    bounded = condition.upper < np.inf
+    if bounded:
+        yield (feature, missing, (condition.upper,)), False
+    if condition.lower > -np.inf:
+        # A NaN satisfies "not (x <= lower)". To keep it out, negate "x <= lower or missing" where some rule has that atom
+        # anyway; else ask for a value that is not missing, unless the upper bound already does.
+        or_missing: _Atom = (feature, True, (condition.lower,))
+        if not missing and or_missing in needed:
+            yield or_missing, True
+            return
+        yield (feature, False, (condition.lower,)), True
+    if not missing and not bounded:
+        yield (feature, False, (np.inf,)), False
+
+
+def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
+    """Prepare rules for evaluation on many rows.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        The rules; a rule without conditions holds everywhere.
+    n_features : int
+        Number of attributes of the table.
+
+    Returns
+    -------
+    RuleProgram
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.rules.rule import Condition, Rule
+    >>> rules = [Rule((Condition(2, upper=1.5),)), Rule((Condition(2, lower=1.5, missing=True),))]
+    >>> program = compile_rules(rules, n_features=4)
+    >>> program.used_features
+    array([2])
+    >>> program.evaluate(np.array([[1.0, 1.5, 2.0, np.nan]])).to_dense()
+    array([[1, 0],
+           [1, 0],
+           [0, 1],
+           [0, 1]], dtype=uint8)
+    """
+    needed = {atom for rule in rules for condition in rule.conditions for atom in _needed_atoms(condition)}
+    literals = [[pair for condition in rule.conditions for pair in _literals(condition, needed)] for rule in rules]
+    atoms = sorted({atom for pairs in literals for atom, _ in pairs})
+    positions = {atom: position for position, atom in enumerate(atoms)}
+    used = np.unique(np.array([atom[0] for atom in atoms], dtype=np.int64))
+    if used.size and not 0 <= used[0] <= used[-1] < n_features:
+        raise ValueError(f"Rules speak of attributes {used[0]} to {used[-1]}; the table has {n_features}.")
+    flips = np.array([negate for pairs in literals for _, negate in pairs], dtype=bool)
+    return RuleProgram(
+        used_features=used,
+        atom_rows=np.searchsorted(used, [atom[0] for atom in atoms]).astype(np.int32),
+        atom_missing=np.array([atom[1] for atom in atoms], dtype=np.bool_),
+        bound_starts=_starts([len(atom[2]) for atom in atoms]),
+        bounds=np.array([bound for atom in atoms for bound in atom[2]], dtype=np.float64),
+        rule_starts=_starts([len(pairs) for pairs in literals]),
+        literal_atoms=np.array([positions[atom] for pairs in literals for atom, _ in pairs], dtype=np.int32),
+        literal_flips=np.where(flips, ~np.uint64(0), np.uint64(0)),
+    )
+
+
+def _starts(lengths: Sequence[int]) -> IntArray:
+    """Where each of several runs of these lengths begins, and the end of the last."""
+    return np.cumsum([0, *lengths], dtype=np.int64)

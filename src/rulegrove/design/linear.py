@@ -1,0 +1,151 @@
+"""Linear terms: attributes themselves, winsorised and scaled to weigh as much as a typical rule."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+
+# Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
+# (Friedman and Popescu 2008, section 5).
+_RULE_SCALE = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerms:
+    """Linear terms ``scale * (clip(x, lower, upper) - center)``; a missing value gives exactly 0.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_terms,), int64
+        Ascending positions of the attributes.
+    lower, upper : ndarray of shape (n_terms,)
+        Values beyond these are moved to them, so that outliers do not decide the slope.
+    center : ndarray of shape (n_terms,)
+        Mean of the winsorised values.
+    scale : ndarray of shape (n_terms,)
+        0.4, the standard deviation of a typical rule, over the standard deviation of the winsorised values.
+    """
+
+    features: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    center: FloatArray
+    scale: FloatArray
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.features)
+
+    def evaluate(self, block: FloatArray) -> FloatArray:
+        """Terms of each row.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_terms, n_rows)
+            Values of `features`, in that order; NaN where missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_terms)
+        """
+        terms = np.empty((block.shape[1], self.n_terms))
+        np.clip(block.T, self.lower, self.upper, out=terms)
+        terms -= self.center
+        terms *= self.scale
+        terms[np.isnan(terms)] = 0.0
+        return terms
+
+
+def fit_linear_terms(
+    block: FloatArray,
+    weights: FloatArray | None,
+    n_categories: IntArray,
+    quantile: float = 0.025,
+) -> LinearTerms:
+    """Choose the attributes that become linear terms and fit their bounds, centres and scales.
+
+    Numeric attributes with at least three distinct values qualify; two values are a rule already. The bounds are the
+    quantiles `quantile` and ``1 - quantile`` of the known values, or the extremes where fewer than three distinct
+    values would be left (an attribute that is mostly zero).
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_features, n_rows)
+        Values, one row an attribute; NaN where missing.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows; a row of weight 2 counts as two rows, one of weight 0 as none.
+    n_categories : ndarray of shape (n_features,), int64
+        Categories of each attribute; 0 for a numeric one.
+    quantile : float
+        Share of the values that is winsorised at either end.
+
+    Returns
+    -------
+    LinearTerms
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = np.array([[0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.0, 0.0]])
+    >>> terms = fit_linear_terms(block, None, np.zeros(2, dtype=np.int64))
+    >>> terms.features, terms.center
+    (array([0]), array([1.5]))
+    >>> terms.evaluate(np.array([[1.5, 99.0, np.nan]])).round(3)
+    array([[0.   ],
+           [0.537],
+           [0.   ]])
+    """
+    fitted = []
+    for feature in np.flatnonzero(n_categories == 0):
+        known = ~np.isnan(block[feature])
+        if weights is not None:
+            known &= weights > 0
+        values = block[feature] if known.all() else block[feature, known]
+        term = _fit_term(values, None if weights is None else weights[known], quantile)
+        if term is not None:
+            fitted.append((feature, *term))
+    features, *parts = zip(*fitted, strict=True) if fitted else ((), (), (), (), ())
+    lower, upper, center, scale = (np.array(part, dtype=np.float64) for part in parts)
+    return LinearTerms(np.array(features, dtype=np.int64), lower, upper, center, scale)
+
+
+def _fit_term(
+    values: FloatArray, weights: FloatArray | None, quantile: float
+) -> tuple[float, float, float, float] | None:
+    """Bounds, centre and scale of one attribute's known values; None if they cannot carry a linear term."""
+    if values.size < 3:
+        return None
+    lower, upper = values.min(), values.max()
+    if not _varies_within(values, lower, upper):
+        return None
+    inner = _quantiles(values, weights, quantile)
+    if _varies_within(values, *inner):
+        lower, upper = inner
+    clipped = np.clip(values, lower, upper)
+    # Values near the largest float overflow here; such a term is left out below.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        center = np.average(clipped, weights=weights)
+        scale = _RULE_SCALE / np.sqrt(np.average((clipped - center) ** 2, weights=weights))
+    if not (np.isfinite(center) and np.isfinite(scale) and scale > 0):
+        return None
+    return float(lower), float(upper), float(center), float(scale)
+
+
+def _varies_within(values: FloatArray, lower: float, upper: float) -> bool:
+    """Whether a value lies strictly between the bounds, that is, at least three distinct values are left."""
+    return bool(((values > lower) & (values < upper)).any())
+
+
+def _quantiles(values: FloatArray, weights: FloatArray | None, quantile: float) -> tuple[float, float]:
+    """Lower and upper quantile, each one of the values (inverse of the distribution function)."""
+    if weights is not None:
+        lower, upper = np.quantile(values, [quantile, 1.0 - quantile], method="inverted_cdf", weights=weights)
+    else:  # the same definition, by selection instead of sorting
+        last = values.size - 1
+        ranks = [max(int(np.ceil(values.size * share)) - 1, 0) for share in (quantile, 1.0 - quantile)]
+        ranks = [min(rank, last) for rank in ranks]
+        ordered = np.partition(values, ranks)
+        lower, upper = ordered[ranks]
+    return float(lower), float(upper)

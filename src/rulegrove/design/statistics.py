@@ -1,0 +1,356 @@
+"""Sufficient statistics of squared-error fits: sums that add up over rows, blocks, threads and machines."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.bits import BitMatrix, RuleProgram
+from rulegrove.design.linear import LinearTerms
+
+_MAX_DISTINCT_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
+_DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights: 16 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums of one set of rows over T terms (rules first, then linear terms) and J outputs.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of the weights.
+    x_sum : ndarray of shape (T,)
+        Weighted sums of the terms.
+    gram : ndarray of shape (T, T)
+        Weighted sums of products of terms.
+    x_y : ndarray of shape (T, J)
+        Weighted sums of products of terms and outputs.
+    y_sum : ndarray of shape (J,)
+        Weighted sums of the outputs.
+    y_y : ndarray of shape (J,)
+        Weighted sums of the squared outputs.
+    """
+
+    weight: float
+    x_sum: FloatArray
+    gram: FloatArray
+    x_y: FloatArray
+    y_sum: FloatArray
+    y_y: FloatArray
+
+
+@dataclass(eq=False)
+class Statistics:
+    """Sums over the rows of each of F folds, for R rules, Q linear terms and J outputs.
+
+    As long as every weight is one, `rule_gram` holds integers: they are exact and the same for any division of the rows into
+    blocks. Outputs far from zero lose digits when the sums are centred later; shift them first.
+
+    Parameters
+    ----------
+    n_rows : ndarray of shape (F,), int64
+        Rows, unweighted.
+    support : ndarray of shape (F, R), int64
+        Rows of each rule, unweighted.
+    weight : ndarray of shape (F,)
+        Sum of the weights.
+    rule_gram : ndarray of shape (F, R, R), int64 or float64
+        Rows shared by two rules; their weight, as float64, once a weight differs from one.
+    rule_linear : ndarray of shape (F, R, Q)
+        Weighted sums of linear terms over each rule's rows.
+    linear_gram : ndarray of shape (F, Q, Q)
+        Weighted sums of products of linear terms.
+    linear_sum : ndarray of shape (F, Q)
+        Weighted sums of linear terms.
+    x_y : ndarray of shape (F, R + Q, J)
+        Weighted sums of products of terms and outputs.
+    y_sum, y_y : ndarray of shape (F, J)
+        Weighted sums of outputs and of squared outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.design.bits import BitMatrix
+    >>> statistics = Statistics.zeros(n_folds=1, n_rules=2, n_linear=0, n_outputs=1)
+    >>> bits = BitMatrix(np.array([[0b011], [0b110]], dtype=np.uint64), n_rows=3)
+    >>> statistics.update(0, bits, np.empty((3, 0)), np.array([[1.0], [1.0], [-1.0]]))
+    >>> statistics.moments().gram
+    array([[2., 1.],
+           [1., 2.]])
+    >>> statistics.merge(statistics).moments().x_y
+    array([[4.],
+           [0.]])
+    """
+
+    n_rows: IntArray
+    support: IntArray
+    weight: FloatArray
+    rule_gram: IntArray | FloatArray
+    rule_linear: FloatArray
+    linear_gram: FloatArray
+    linear_sum: FloatArray
+    x_y: FloatArray
+    y_sum: FloatArray
+    y_y: FloatArray
+
+    @classmethod
+    def zeros(
+        cls, n_folds: int, n_rules: int, n_linear: int, n_outputs: int, *, weighted: bool = False
+    ) -> "Statistics":
+        """Statistics of no rows; `weighted` prepares for weights other than one."""
+        return cls(
+            n_rows=np.zeros(n_folds, np.int64),
+            support=np.zeros((n_folds, n_rules), np.int64),
+            weight=np.zeros(n_folds),
+            rule_gram=np.zeros((n_folds, n_rules, n_rules), np.float64 if weighted else np.int64),
+            rule_linear=np.zeros((n_folds, n_rules, n_linear)),
+            linear_gram=np.zeros((n_folds, n_linear, n_linear)),
+            linear_sum=np.zeros((n_folds, n_linear)),
+            x_y=np.zeros((n_folds, n_rules + n_linear, n_outputs)),
+            y_sum=np.zeros((n_folds, n_outputs)),
+            y_y=np.zeros((n_folds, n_outputs)),
+        )
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len(self.n_rows)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return self.support.shape[1]
+
+    @property
+    def n_terms(self) -> int:
+        """Number of rules and linear terms."""
+        return self.x_y.shape[1]
+
+    def update(
+        self,
+        fold: int,
+        bits: BitMatrix,
+        linear: FloatArray,
+        y: FloatArray,
+        weights: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        """Add a block of rows to a fold.
+
+        Parameters
+        ----------
+        fold : int
+            Fold that the rows belong to.
+        bits : BitMatrix
+            Rules on these rows.
+        linear : ndarray of shape (n_rows, Q)
+            Linear terms on these rows.
+        y : ndarray of shape (n_rows, J)
+            Outputs.
+        weights : ndarray of shape (n_rows,), optional
+            Weights; all one if None.
+        n_threads : int
+            Threads to use; the result does not depend on it.
+        """
+        if bits.n_rows == 0:
+            return
+        n_rules, n_linear = self.n_rules, linear.shape[1]
+        equal = weights is None or bool((weights == weights[0]).all())
+        common = float(weights[0]) if weights is not None and equal else 1.0
+        values = np.concatenate((linear, y), axis=1)
+        weighted_values = values * common if weights is None or equal else values * weights[:, None]
+        sums = bits.sums(weighted_values, n_threads)
+
+        self.n_rows[fold] += bits.n_rows
+        support = bits.counts()
+        self.support[fold] += support
+        self.weight[fold] += bits.n_rows * common if weights is None or equal else weights.sum()
+        self.rule_linear[fold] += sums[:, :n_linear]
+        self.linear_gram[fold] += weighted_values[:, :n_linear].T @ linear
+        self.linear_sum[fold] += weighted_values[:, :n_linear].sum(axis=0)
+        self.x_y[fold, :n_rules] += sums[:, n_linear:]
+        self.x_y[fold, n_rules:] += weighted_values[:, :n_linear].T @ y
+        self.y_sum[fold] += weighted_values[:, n_linear:].sum(axis=0)
+        self.y_y[fold] += (weighted_values[:, n_linear:] * y).sum(axis=0)
+        if weights is None or equal:
+            self._add_counts(fold, bits, common, n_threads)
+        else:
+            self._add_weighted(fold, bits, weights, n_threads)
+
+    def _add_counts(self, fold: int, bits: BitMatrix, weight: float, n_threads: int) -> None:
+        """Add pair counts times one weight."""
+        if weight != 1.0:
+            self.rule_gram = self.rule_gram.astype(np.float64, copy=False)
+        if self.rule_gram.dtype == np.int64:
+            bits.add_gram(self.rule_gram[fold], n_threads)
+        else:
+            self.rule_gram[fold] += weight * bits.gram(n_threads)
+
+    def _add_weighted(self, fold: int, bits: BitMatrix, weights: FloatArray, n_threads: int) -> None:
+        """Add pair weights by matrix products of the expanded bits."""
+        self.rule_gram = self.rule_gram.astype(np.float64, copy=False)
+        gram = self.rule_gram[fold]
+        step = 64 * max(1, _DENSE_ELEMENTS // (64 * max(1, self.n_rules)))
+        for start in range(0, bits.n_rows, step):
+            stop = min(start + step, bits.n_rows)
+            part = BitMatrix(bits.words[:, start // 64 : -(-stop // 64)], stop - start)
+            # sqrt(w) on both sides makes it a product of a matrix with itself, which BLAS does at half the cost.
+            dense = part.to_dense() * np.sqrt(weights[start:stop])[:, None]
+            gram += dense.T @ dense
+
+    def merge(self, other: "Statistics") -> "Statistics":
+        """Statistics of both sets of rows together."""
+        return Statistics(
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        )
+
+    def moments(self, exclude: int | None = None, keep: IntArray | None = None) -> Moments:
+        """Moments of all folds, or of all but one.
+
+        Parameters
+        ----------
+        exclude : int, optional
+            Fold to leave out: the training rows when that fold validates.
+        keep : ndarray of int64, optional
+            Terms to keep, in this order; all if None.
+
+        Returns
+        -------
+        Moments
+        """
+        return self._moments([fold for fold in range(self.n_folds) if fold != exclude], keep)
+
+    def fold_moments(self, fold: int, keep: IntArray | None = None) -> Moments:
+        """Moments of one fold alone, restricted to the terms in `keep`."""
+        return self._moments([fold], keep)
+
+    def _moments(self, folds: list[int], keep: IntArray | None) -> Moments:
+        """Sum some folds and assemble the terms."""
+        rules = slice(0, self.n_rules)
+        linear = slice(self.n_rules, self.n_terms)
+        gram = np.empty((self.n_terms, self.n_terms))
+        gram[rules, rules] = _sum_folds(self.rule_gram, folds)
+        gram[rules, linear] = _sum_folds(self.rule_linear, folds)
+        gram[linear, rules] = gram[rules, linear].T
+        gram[linear, linear] = _sum_folds(self.linear_gram, folds)
+        # A rule is 0 or 1, its own square: the diagonal holds its sum.
+        x_sum = np.concatenate((np.diagonal(gram)[rules], _sum_folds(self.linear_sum, folds)))
+        x_y = _sum_folds(self.x_y, folds)
+        if keep is not None:
+            x_sum, x_y, gram = x_sum[keep], x_y[keep], gram[np.ix_(keep, keep)]
+        return Moments(
+            weight=float(_sum_folds(self.weight, folds)),
+            x_sum=x_sum,
+            gram=gram,
+            x_y=x_y,
+            y_sum=_sum_folds(self.y_sum, folds),
+            y_y=_sum_folds(self.y_y, folds),
+        )
+
+
+def _sum_folds(values: IntArray | FloatArray, folds: list[int]) -> FloatArray:
+    """Sum the chosen folds without copying them first; integers stay integers until they are added."""
+    total = np.zeros(values.shape[1:], values.dtype)
+    for fold in folds:
+        total += values[fold]
+    return total
+
+
+class ColumnsLike(Protocol):
+    """A table that gives blocks of rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def take(self, rows: IntArray | slice, features: IntArray) -> FloatArray:
+        """Values of some rows as an ndarray of shape (n_features, n_rows)."""
+        ...
+
+
+def collect_statistics(
+    columns: ColumnsLike,
+    program: RuleProgram,
+    linear_terms: LinearTerms,
+    y: FloatArray,
+    folds: IntArray | None = None,
+    *,
+    weights: FloatArray | None = None,
+    n_threads: int = 1,
+    block_rows: int = 32768,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Statistics:
+    """Go through a table once and collect the statistics of its rules and linear terms.
+
+    Bits and linear terms exist for one block of rows at a time, so memory does not grow with the table.
+
+    Parameters
+    ----------
+    columns : ColumnsLike
+        The table.
+    program : RuleProgram
+        The rules.
+    linear_terms : LinearTerms
+        The linear terms.
+    y : ndarray of shape (n_rows, n_outputs)
+        Outputs.
+    folds : ndarray of shape (n_rows,), int64, optional
+        Fold of each row, counted from 0; one fold if None.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers for
+        each weight; with many, matrix products take about ten times as long.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    block_rows : int
+        Rows of a block.
+    on_progress : callable, optional
+        Called with the rows done and the rows in all.
+
+    Returns
+    -------
+    Statistics
+    """
+    n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
+    weighted = weights is not None and bool((weights != 1.0).any())
+    statistics = Statistics.zeros(n_folds, program.n_rules, linear_terms.n_terms, y.shape[1], weighted=weighted)
+    features = np.union1d(program.used_features, linear_terms.features)
+    rule_rows = np.searchsorted(features, program.used_features)
+    linear_rows = np.searchsorted(features, linear_terms.features)
+    done = 0
+    for fold, rows in _blocks(columns.n_rows, folds, weights if weighted else None, block_rows):
+        block = columns.take(rows, features)
+        bits = program.evaluate(block[rule_rows], n_threads)
+        linear = linear_terms.evaluate(block[linear_rows])
+        row_weights = weights[rows] if weighted and weights is not None else None
+        statistics.update(fold, bits, linear, y[rows], row_weights, n_threads)
+        done += bits.n_rows
+        if on_progress is not None:
+            on_progress(done, columns.n_rows)
+    return statistics
+
+
+def _blocks(
+    n_rows: int, folds: IntArray | None, weights: FloatArray | None, block_rows: int
+) -> Iterator[tuple[int, IntArray | slice]]:
+    """Folds and rows of each block; a block is of one fold and, where distinct weights are few, of one weight."""
+    if folds is None and weights is None:
+        for start in range(0, n_rows, block_rows):
+            yield 0, slice(start, min(start + block_rows, n_rows))
+        return
+    groups = np.zeros(n_rows, np.int64) if folds is None else folds.astype(np.int64)
+    n_distinct = 1
+    if weights is not None:
+        distinct, positions = np.unique(weights, return_inverse=True)
+        if len(distinct) <= _MAX_DISTINCT_WEIGHTS:
+            n_distinct = len(distinct)
+            groups = groups * n_distinct + positions
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        if weights is not None:
+            rows = rows[weights[rows] != 0]
+        for start in range(0, len(rows), block_rows):
+            yield int(group) // n_distinct, rows[start : start + block_rows]

@@ -1,0 +1,94 @@
+"""The terms of a model, and which column of the design is which term."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import Feature
+from rulegrove.design.linear import LinearTerms
+from rulegrove.rules.rule import Rule
+from rulegrove.rules.simplify import Alias
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Linear:
+    """An attribute as a straight line between two winsor points: ``clip(x, lower, upper)``.
+
+    A missing value counts as `fill`, the mean of the winsorised attribute.
+
+    Examples
+    --------
+    >>> from rulegrove.columns import Feature
+    >>> Linear(0, 74.0, 179.0, 120.9).text([Feature("glucose")])
+    'glucose (linear from 74 to 179)'
+    """
+
+    feature: int
+    lower: float
+    upper: float
+    fill: float
+
+    @property
+    def features(self) -> tuple[int]:
+        """Position of the attribute."""
+        return (self.feature,)
+
+    def values(self, block: FloatArray) -> FloatArray:
+        """The term on a block of rows, in the attribute's own unit."""
+        x = block[self.feature]
+        return np.where(np.isnan(x), self.fill, np.clip(x, self.lower, self.upper))
+
+    def text(self, features: Sequence[Feature], digits: int | None = None) -> str:
+        """The term in words."""
+        low, high = (f"{bound:.{digits or 17}g}" for bound in (self.lower, self.upper))
+        return f"{features[self.feature].name} (linear from {low} to {high})"
+
+
+Term = Rule | Linear
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Columns of the design, rules first and linear terms after them.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    linear : LinearTerms
+    aliases : tuple of tuple of Alias
+        For each rule the others that are the same column of the training rows.
+    """
+
+    rules: tuple[Rule, ...]
+    linear: LinearTerms
+    aliases: tuple[tuple[Alias, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rules) + self.linear.features.size
+
+    def __getitem__(self, column: int) -> Term:
+        if column < len(self.rules):
+            return self.rules[column]
+        k = column - len(self.rules)
+        linear = self.linear
+        return Linear(int(linear.features[k]), float(linear.lower[k]), float(linear.upper[k]), float(linear.center[k]))
+
+    def aliases_of(self, column: int) -> tuple[Alias, ...]:
+        """Other names of a column; a linear term has none."""
+        return self.aliases[column] if column < len(self.rules) else ()
+
+    @property
+    def scales(self) -> FloatArray:
+        """Design units in one unit of each term: 1 for a rule, the scale of a linear term."""
+        return np.concatenate([np.ones(len(self.rules)), self.linear.scale])
+
+    @property
+    def centers(self) -> FloatArray:
+        """What the design subtracts from each term, in the term's own unit: 0 for a rule."""
+        return np.concatenate([np.zeros(len(self.rules)), self.linear.center])
+
+    def keep_rules(self, kept: IntArray, aliases: tuple[tuple[Alias, ...], ...]) -> "Terms":
+        """The same linear terms with only some of the rules."""
+        return replace(self, rules=tuple(self.rules[k] for k in kept), aliases=aliases)

@@ -1,0 +1,279 @@
+"""What the classifier and the regressor share: parameters, the fit, the fitted attributes."""
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove._kernel_cache import announce_compilation
+from rulegrove._progress import Progress
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    check_features,
+    check_parameters,
+    check_same_length,
+    check_weights,
+    count_threads,
+)
+from rulegrove.columns import Columns, column_names, encode_columns, learn_columns
+from rulegrove.design import _kernels as design_kernels
+from rulegrove.design.terms import Linear
+from rulegrove.estimators._fitting import (
+    Fitted,
+    Growth,
+    Target,
+    TrainingData,
+    assign_folds,
+    build_design,
+    count_features,
+    grow_rules,
+    make_model,
+    make_rng,
+    regrown_folds,
+    share_importance,
+    solve,
+    warn_constant,
+)
+from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.losses import Loss
+from rulegrove.rules.rule import Rule
+from rulegrove.selection import EndingAt
+from rulegrove.solvers import _kernels as solver_kernels
+from rulegrove.solvers.base import Solver
+from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.trees import _kernels as tree_kernels
+
+SOLVERS: dict[str, type] = {"glmnet": Glmnet}
+
+
+class BaseRuleEnsemble(BaseEstimator):
+    """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_candidates": [Interval(Integral, 2, None, closed="left")],
+        "max_terms": [Interval(Integral, 0, None, closed="left"), None],
+        "mean_leaves": [Interval(Real, 2, None, closed="left")],
+        "subsample": [
+            StrOptions({"auto"}),
+            Interval(Integral, 2, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "max_features": [
+            StrOptions({"sqrt", "log2"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_impurity": [Interval(Real, 0, None, closed="left")],
+        "max_conditions": [Interval(Integral, 1, None, closed="left"), None],
+        "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "terms": [StrOptions({"rules", "linear", "both"})],
+        "categorical_features": [StrOptions({"auto"}), "array-like", None],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
+        "selection": [StrOptions({"1se", "min"}), Interval(Real, 0, None, closed="neither")],
+        "cv": ["cv_object"],
+        "honest_cv": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_candidates: int,
+        max_terms: int | None,
+        mean_leaves: float,
+        subsample: Any,
+        shrinkage: float,
+        max_features: Any,
+        min_samples_leaf: int,
+        min_impurity: float,
+        max_conditions: int | None,
+        max_bins: int,
+        terms: str,
+        tree_loss: str,
+        categorical_features: Any,
+        solver: Any,
+        selection: str | float,
+        cv: Any,
+        honest_cv: bool,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+    ):
+        self.n_candidates = n_candidates
+        self.max_terms = max_terms
+        self.mean_leaves = mean_leaves
+        self.subsample = subsample
+        self.shrinkage = shrinkage
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity = min_impurity
+        self.max_conditions = max_conditions
+        self.max_bins = max_bins
+        self.terms = terms
+        self.tree_loss = tree_loss
+        self.categorical_features = categorical_features
+        self.solver = solver
+        self.selection = selection
+        self.cv = cv
+        self.honest_cv = honest_cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _read_target(self, y: Any, weights: FloatArray | None) -> Target:
+        """Check the target and put it as the fit wants it."""
+
+    @abstractmethod
+    def _tree_loss(self) -> Loss:
+        """The loss whose residuals the trees are grown on."""
+
+    @abstractmethod
+    def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
+        """What a term says about the target, as fields of a `RankedTerm`; `mean_target` is None for a linear term."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow rules, weight them, keep the best few.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        check_parameters(self)
+        announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.elastic_net_path])
+        progress = Progress(self.verbose)
+        n_threads = count_threads(self.n_jobs)
+        data, folds, n_folds, rngs = self._read(X, y, sample_weight)
+        growth = self._growth(data.columns.n_features)
+        candidates = grow_rules(data, data.rows, growth, rngs[0], progress.stage("Growing trees"))
+        design = build_design(data, candidates, folds, n_threads, progress.stage("Counting rules"))
+        if not isinstance(self.selection, str):
+            held_out = []
+        elif self.honest_cv:
+            stage = progress.stage("Regrowing in folds")
+            held_out = regrown_folds(data, folds, n_folds, growth, rngs[1].spawn(n_folds), n_threads, stage)
+        else:
+            held_out = [design.fold(fold) for fold in range(n_folds)]
+        stage = progress.stage("Weighting rules")
+        path, selection = solve(self._solver(), design, held_out, self.selection, self.max_terms, n_threads, stage)
+        progress.close()
+        self.path_, self.selection_, self.candidates_ = path, selection, design.terms
+        self._keep(make_model(data, design, path, selection.index), data)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
+        """Check the table, the target and the weights; deal out the folds."""
+        columns = learn_columns(X, categorical=self.categorical_features, max_categories=self.max_bins)
+        check_features(self, X, reset=True)
+        target = self._read_target(y, check_weights(sample_weight, columns.n_rows))
+        check_same_length(columns.n_rows, target.values)
+        data = TrainingData.of(columns, target)
+        warn_constant(data)
+        *rngs, fold_rng = make_rng(self.random_state).spawn(3)
+        if isinstance(self.selection, str):
+            folds, n_folds = assign_folds(5 if self.cv is None else self.cv, data, target.codes, X, y, fold_rng)
+        else:
+            folds, n_folds = np.full(columns.n_rows, -1), 1
+            folds[data.rows] = 0
+        return data, folds, n_folds, rngs
+
+    def _growth(self, n_features: int) -> Growth:
+        """The parameters of the trees, resolved."""
+        return Growth(
+            n_candidates=self.n_candidates,
+            mean_leaves=self.mean_leaves,
+            subsample=self.subsample,
+            shrinkage=self.shrinkage,
+            max_features=count_features(self.max_features, n_features),
+            min_samples_leaf=self.min_samples_leaf,
+            min_impurity=self.min_impurity,
+            max_conditions=self.max_conditions,
+            max_bins=self.max_bins,
+            terms=self.terms,
+            loss=self._tree_loss(),
+        )
+
+    def _solver(self) -> Solver:
+        """The solver, made to end at the chosen penalty when the user named one."""
+        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
+        return solver if isinstance(self.selection, str) else EndingAt(solver, float(self.selection))
+
+    def _keep(self, fitted: Fitted, data: TrainingData) -> None:
+        """Set the fitted attributes that tell of the chosen terms."""
+        features = data.columns.features
+        rows = []
+        for place, term in enumerate(fitted.model.terms):
+            coef, is_rule = float(fitted.model.coefs[place]), isinstance(term, Rule)
+            mean_target = float(fitted.mean_targets[place]) if is_rule else None
+            rows.append(
+                RankedTerm(
+                    rank=place + 1,
+                    kind="rule" if is_rule else "linear",
+                    text=term.text(features),
+                    short_text=term.text(features, DIGITS),
+                    coefficient=coef,
+                    importance=float(fitted.importances[place]),
+                    support=float(fitted.supports[place]) if is_rule else 1.0,
+                    aliases=tuple(f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]),
+                    term=term,
+                    **self._describe(coef, mean_target),
+                )
+            )
+        self._model = fitted.model
+        self.rules_ = RuleTable(rows)
+        self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
+        self.feature_importances_ = share_importance(fitted, len(features))
+
+    def _columns(self, X: Any) -> Columns:
+        """Read a table to predict on; it must have the columns of the fit, in their order."""
+        check_is_fitted(self)
+        column_names(X)
+        check_features(self, X, reset=False)
+        return encode_columns(X, self._model.features)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """The score F of every row."""
+        return self._model.score(self._columns(X), count_threads(self.n_jobs))
+
+    def transform_rules(self, X: Any) -> AnyArray:
+        """Evaluate every term of the model on every row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms)
+            Columns as in `rules_`: 0 or 1 for a rule, the winsorised attribute for a linear term. Scores are
+            ``intercept_ + transform_rules(X) @ coef_``. Integers when all terms are rules.
+        """
+        values = self._model.values(self._columns(X))
+        return values if any(isinstance(term, Linear) for term in self._model.terms) else values.astype(np.uint8)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,369 @@
+"""The stages of a fit, each a function from the record before to the next."""
+
+import math
+import warnings
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from rulegrove._progress import Progress
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import CHUNK_ROWS, Columns
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.linear import LinearTerms, fit_linear_terms
+from rulegrove.design.statistics import Moments, Statistics, collect_statistics
+from rulegrove.design.terms import Terms
+from rulegrove.estimators.model import RuleModel
+from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from rulegrove.losses import Loss
+from rulegrove.rules.extract import extract_rules
+from rulegrove.rules.rule import Rule
+from rulegrove.rules.simplify import Alias, simplify
+from rulegrove.selection import Fold, Selection, choose, walk
+from rulegrove.solvers.base import Path, Problem, Solver
+from rulegrove.trees.boosting import grow_forest
+
+POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
+POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
+NEVER_HELD_OUT = -1
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target as the fit wants it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, 1)
+        Minus `offset`: moments of values near zero lose no digits.
+    offset : float
+        What the model adds back.
+    weights : ndarray of shape (n_rows,), optional
+        Sample weights times class weights.
+    codes : ndarray of shape (n_rows,), optional
+        Classes to stratify the folds by.
+    """
+
+    values: FloatArray
+    offset: float
+    weights: FloatArray | None
+    codes: IntArray | None = None
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What is learned from: attributes, targets with one column an output, weights, the rows that count."""
+
+    columns: Columns
+    targets: FloatArray
+    offset: float
+    weights: FloatArray | None
+    rows: IntArray
+
+    @classmethod
+    def of(cls, columns: Columns, target: Target) -> "TrainingData":
+        """Training data without the rows of weight zero; equal weights are as good as none."""
+        weights = target.weights
+        rows = np.arange(columns.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        if rows.size < 2:
+            raise InvalidInputError(f"A fit needs at least two rows of positive weight; got n_samples = {rows.size}.")
+        if target.codes is not None and np.ptp(target.codes[rows]) == 0:
+            raise InvalidInputError("The rows of positive weight belong to one class; a classifier needs two classes.")
+        if weights is not None and np.ptp(weights[rows]) == 0:
+            weights = None
+        return cls(columns, target.values, target.offset, weights, rows)
+
+    def weights_of(self, rows: IntArray) -> FloatArray:
+        """Weights of some rows, ones where there are none."""
+        return np.ones(rows.size) if self.weights is None else self.weights[rows]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How rules are grown: the parameters of an estimator that concern the trees, resolved to numbers."""
+
+    n_candidates: int
+    mean_leaves: float
+    subsample: Any
+    shrinkage: float
+    max_features: int
+    min_samples_leaf: int
+    min_impurity: float
+    max_conditions: int | None
+    max_bins: int
+    terms: str
+    loss: Loss
+
+
+@dataclass(frozen=True)
+class Design:
+    """Candidate terms and their statistics; `keep` are the columns of the statistics that are terms."""
+
+    terms: Terms
+    statistics: Statistics
+    keep: IntArray
+
+    def problem(self, exclude: int | None = None) -> Problem:
+        """The least-squares problem of all rows, or of all but one fold."""
+        return as_problem(self.statistics.moments(exclude=exclude, keep=self.keep))
+
+    def fold(self, fold: int) -> Fold:
+        """What cross-validation needs of a fold: train = total - fold."""
+        return Fold(self.problem(exclude=fold), self.statistics.fold_moments(fold, keep=self.keep))
+
+
+def as_problem(moments: Moments) -> Problem:
+    """Moments of one output as a solver wants them."""
+    return Problem.from_moments(
+        moments.weight, moments.x_sum, moments.gram, moments.x_y[:, 0], float(moments.y_sum[0]), float(moments.y_y[0])
+    )
+
+
+def make_rng(random_state: Any) -> np.random.Generator:
+    """One generator for the whole fit, from anything that scikit-learn takes as `random_state`."""
+    if isinstance(random_state, (int, np.integer)):
+        return np.random.default_rng(int(random_state))
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def warn_constant(data: TrainingData) -> None:
+    """Say which attributes cannot carry information: one value only, or none at all."""
+    constant = np.arange(data.columns.n_features)
+    first = data.columns.take(data.rows[:1])[:, 0]
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        if not constant.size:
+            return
+        block = data.columns.take(data.rows[start : start + CHUNK_ROWS], constant)
+        value = first[constant, None]
+        constant = constant[((block == value) | (np.isnan(block) & np.isnan(value))).all(axis=1)]
+    for position in constant:
+        what = "has no values" if np.isnan(first[position]) else "is constant"
+        name = data.columns.features[position].name
+        warnings.warn(
+            f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=2
+        )
+
+
+def count_features(max_features: Any, n_features: int) -> int:
+    """Attributes tried at a split."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(math.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, (int, np.integer)):
+        return min(int(max_features), n_features)
+    return max(1, int(max_features * n_features))
+
+
+def count_subsample(subsample: Any, n_rows: int) -> int:
+    """Rows a tree sees; "auto" is the rule of Friedman and Popescu (2008), min(N/2, 100 + 6 sqrt(N))."""
+    if isinstance(subsample, str):
+        return max(2, min(n_rows // 2, int(100 + 6 * math.sqrt(n_rows))))
+    if isinstance(subsample, (int, np.integer)):
+        if subsample > n_rows:
+            raise InvalidInputError(
+                f"`subsample` asks for {subsample} rows a tree but there are {n_rows}; lower it or give a fraction."
+            )
+        return int(subsample)
+    return max(2, int(subsample * n_rows))
+
+
+def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntArray:
+    """The rows that trees, bins and winsor points come from: all, or a uniform sample of a large table."""
+    size = max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
+    return rows if rows.size <= size else np.sort(rng.choice(rows, size, replace=False))
+
+
+def grow_rules(
+    data: TrainingData, rows: IntArray, growth: Growth, rng: np.random.Generator, progress: Progress
+) -> tuple[tuple[Rule, ...], LinearTerms]:
+    """Candidate rules and linear terms from some of the rows."""
+    subsample = count_subsample(growth.subsample, rows.size)
+    pool = draw_pool(rows, subsample, rng)
+    block = data.columns.take(pool)
+    weights = data.weights_of(pool)
+    rules: tuple[Rule, ...] = ()
+    if growth.terms != "linear":
+        forest = grow_forest(
+            block,
+            data.targets[pool],
+            weights=weights,
+            n_categories=data.columns.n_categories,
+            loss=growth.loss,
+            n_rules=growth.n_candidates,
+            mean_leaves=growth.mean_leaves,
+            subsample=min(subsample, pool.size),
+            shrinkage=growth.shrinkage,
+            max_features=growth.max_features,
+            min_samples_leaf=growth.min_samples_leaf,
+            min_impurity=growth.min_impurity,
+            max_bins=growth.max_bins,
+            max_conditions=growth.max_conditions,
+            rng=rng,
+            on_progress=progress,
+        )
+        rules = extract_rules(forest)
+    allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
+    return rules, fit_linear_terms(block, weights, allowed)
+
+
+def build_design(
+    data: TrainingData,
+    candidates: tuple[tuple[Rule, ...], LinearTerms],
+    folds: IntArray,
+    n_threads: int,
+    progress: Progress,
+) -> Design:
+    """One pass over the rows: statistics of all candidates, then repeats among the rules dropped."""
+    rules, linear = candidates
+    statistics = collect_statistics(
+        data.columns,
+        compile_rules(rules, data.columns.n_features),
+        linear,
+        data.targets,
+        folds,
+        weights=data.weights,
+        n_threads=n_threads,
+        on_progress=progress,
+    )
+    simplified = simplify(rules, statistics.rule_gram.sum(axis=0), float(statistics.weight.sum()))
+    terms = Terms(rules, linear, ((),) * len(rules)).keep_rules(simplified.kept, simplified.aliases)
+    keep = np.concatenate([simplified.kept, len(rules) + np.arange(linear.features.size)])
+    return Design(terms, statistics, keep)
+
+
+def assign_folds(
+    cv: Any, data: TrainingData, codes: IntArray | None, X: Any, y: Any, rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Each row's fold, or `NEVER_HELD_OUT` for rows without weight; and the number of folds.
+
+    A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class. A splitter
+    or an iterable of splits must hold out each row at most once; rows it never holds out form one more fold that
+    is always trained on.
+    """
+    rows, n_rows = data.rows, data.columns.n_rows
+    folds = np.full(n_rows, NEVER_HELD_OUT, dtype=np.int64)
+    if isinstance(cv, (int, np.integer)):
+        if rows.size < cv:
+            raise InvalidInputError(f"cv={cv} folds need at least {cv} rows; got n_samples = {rows.size}. Lower `cv`.")
+        shuffled = rng.permutation(rows)
+        if codes is not None:
+            shuffled = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        folds[shuffled] = np.arange(rows.size) % cv
+        return folds, int(cv)
+    n_folds = 0
+    for n_folds, (_, held_out) in enumerate(_splits(cv, X, y, codes is not None), start=1):
+        if (folds[held_out] != NEVER_HELD_OUT).any():
+            raise InvalidInputError("`cv` holds out some rows twice; use a splitter whose test folds do not overlap.")
+        folds[held_out] = n_folds - 1
+    if n_folds < 2:
+        raise InvalidInputError(f"`cv` must give at least two splits; got {n_folds}.")
+    counted = np.zeros(n_rows, dtype=bool)
+    counted[rows] = True
+    folds[counted & (folds == NEVER_HELD_OUT)] = n_folds
+    folds[~counted] = NEVER_HELD_OUT
+    return folds, n_folds
+
+
+def _splits(cv: Any, X: Any, y: Any, classifier: bool) -> Iterable[tuple[IntArray, IntArray]]:
+    """Splits of a splitter or an iterable."""
+    splits: Iterable[tuple[IntArray, IntArray]] = check_cv(cv, y, classifier=classifier).split(X, y)
+    return splits
+
+
+def regrown_folds(
+    data: TrainingData,
+    folds: IntArray,
+    n_folds: int,
+    growth: Growth,
+    rngs: list[np.random.Generator],
+    n_threads: int,
+    progress: Progress,
+) -> list[Fold]:
+    """Folds whose rules were grown without their rows: honest, and as many times the work."""
+    regrown = []
+    for fold in range(n_folds):
+        candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
+        sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
+        regrown.append(build_design(data, candidates, sides, n_threads, progress).fold(1))
+    return regrown
+
+
+def solve(
+    solver: Solver,
+    design: Design,
+    folds: list[Fold],
+    selection: str | float,
+    max_terms: int | None,
+    n_threads: int,
+    progress: Progress,
+) -> tuple[Path, Selection]:
+    """The path of the whole data and the point that the folds, the cap on terms or the user choose."""
+    with ThreadPoolExecutor(n_threads) as executor:
+        path, fold_errors = walk(
+            solver, design.problem(), folds, executor=executor, max_terms=max_terms, on_progress=progress
+        )
+    if isinstance(selection, str):
+        return path, choose(path, fold_errors, folds, selection, max_terms)
+    allowed = np.flatnonzero(path.n_terms <= max_terms) if max_terms is not None else np.arange(len(path.penalties))
+    return path, Selection(int(allowed[-1]), f"penalty {selection:g}")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and what the training rows say about its terms, in rank order.
+
+    Attributes
+    ----------
+    model : RuleModel
+    importances : ndarray of shape (n_terms,)
+        ``|coefficient|`` times the standard deviation of the term.
+    supports : ndarray of shape (n_terms,)
+        Mean of the term in design units: of a rule the weighted share of rows on which it holds.
+    mean_targets : ndarray of shape (n_terms,)
+        Mean target where a rule holds; means nothing for a linear term.
+    aliases : tuple of tuple of Alias
+    """
+
+    model: RuleModel
+    importances: FloatArray
+    supports: FloatArray
+    mean_targets: FloatArray
+    aliases: tuple[tuple[Alias, ...], ...]
+
+
+def make_model(data: TrainingData, design: Design, path: Path, index: int) -> Fitted:
+    """The terms of a point of the path, the most important first."""
+    moments = design.statistics.moments(keep=design.keep)
+    mean = moments.x_sum / moments.weight
+    spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
+    importance = np.abs(path.coefs[index]) * spread
+    columns = np.flatnonzero(path.coefs[index])
+    columns = columns[np.argsort(-importance[columns], kind="stable")]
+    coefs = path.coefs[index, columns] * design.terms.scales[columns]
+    intercept = float(path.intercepts[index] - coefs @ design.terms.centers[columns] + data.offset)
+    terms = tuple(design.terms[int(column)] for column in columns)
+    sums = np.where(moments.x_sum[columns] == 0, 1.0, moments.x_sum[columns])
+    return Fitted(
+        RuleModel(data.columns.features, terms, coefs, intercept),
+        importance[columns],
+        mean[columns],
+        moments.x_y[columns, 0] / sums + data.offset,
+        tuple(design.terms.aliases_of(int(column)) for column in columns),
+    )
+
+
+def share_importance(fitted: Fitted, n_features: int) -> FloatArray:
+    """Importance of each attribute: a term's is shared equally among its attributes; all add up to one."""
+    shares = np.zeros(n_features)
+    for term, importance in zip(fitted.model.terms, fitted.importances, strict=True):
+        for feature in term.features:
+            shares[feature] += importance / len(term.features)
+    return shares / shares.sum() if shares.any() else shares

@@ -1,0 +1,103 @@
+"""A fitted model: ranked terms, their coefficients, the intercept, and nothing of training."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import Columns, Feature
+from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
+from rulegrove.design.terms import Linear, Term
+from rulegrove.rules.rule import Rule
+
+BLOCK_ROWS = 16384  # rows scored at once: values and bits of a block stay in cache
+
+
+@dataclass(frozen=True)
+class RuleModel:
+    """``F(x) = intercept + sum of coefs[k] * terms[k](x)``.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        The attributes a table must have.
+    terms : tuple of Rule or Linear
+        In the order of their rank.
+    coefs : ndarray of shape (n_terms,)
+        In the unit of each term: a rule's 0/1, a linear term's attribute.
+    intercept : float
+    """
+
+    features: tuple[Feature, ...]
+    terms: tuple[Term, ...]
+    coefs: FloatArray
+    intercept: float
+    _rule_places: IntArray = field(init=False, repr=False)
+    _linear_places: IntArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        is_rule = np.array([isinstance(term, Rule) for term in self.terms], dtype=bool)
+        object.__setattr__(self, "_rule_places", np.flatnonzero(is_rule))
+        object.__setattr__(self, "_linear_places", np.flatnonzero(~is_rule))
+
+    @cached_property
+    def _program(self) -> RuleProgram:
+        """The rules, compiled."""
+        return compile_rules([self._rule(k) for k in self._rule_places], len(self.features))
+
+    def _rule(self, place: int) -> Rule:
+        term = self.terms[place]
+        assert isinstance(term, Rule)
+        return term
+
+    def _linear(self, place: int) -> Linear:
+        term = self.terms[place]
+        assert isinstance(term, Linear)
+        return term
+
+    def _bits(self, columns: Columns, rows: slice) -> BitMatrix:
+        return self._program.evaluate(columns.take(rows, self._program.used_features))
+
+    def _linear_values(self, place: int, columns: Columns, rows: slice) -> FloatArray:
+        """One linear term on some rows."""
+        term = self._linear(place)
+        x = columns.take(rows, np.array([term.feature]))[0]
+        values = np.clip(x, term.lower, term.upper)
+        values[np.isnan(x)] = term.fill
+        return values
+
+    def _score_block(self, columns: Columns, rows: slice) -> FloatArray:
+        """Scores of some rows: rules in rank order, then linear terms in rank order, so that a row's sum never depends
+        on the rows around it.
+        """
+        scores = np.full(len(range(*rows.indices(columns.n_rows))), self.intercept)
+        if self._rule_places.size:
+            scores += self._bits(columns, rows).dot(self.coefs[self._rule_places])
+        for place in self._linear_places:
+            scores += self.coefs[place] * self._linear_values(int(place), columns, rows)
+        return scores
+
+    def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
+        """The score F of every row, ndarray of shape (n_rows,)."""
+        blocks = _blocks(columns.n_rows)
+        if n_threads == 1 or len(blocks) == 1:
+            return np.concatenate([self._score_block(columns, block) for block in blocks])
+        with ThreadPoolExecutor(n_threads) as pool:
+            return np.concatenate(list(pool.map(lambda block: self._score_block(columns, block), blocks)))
+
+    def values(self, columns: Columns) -> FloatArray:
+        """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""
+        values = np.empty((columns.n_rows, len(self.terms)))
+        for rows in _blocks(columns.n_rows):
+            if self._rule_places.size:
+                values[rows, self._rule_places] = self._bits(columns, rows).to_dense()
+            for place in self._linear_places:
+                values[rows, place] = self._linear_values(int(place), columns, rows)
+        return values
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    """Rows in blocks that fit the cache."""
+    return [slice(start, min(start + BLOCK_ROWS, n_rows)) for start in range(0, n_rows, BLOCK_ROWS)]

@@ -1,0 +1,171 @@
+"""The ranked terms of a fitted model as a table to read, print and compute with."""
+
+import html
+import shutil
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import narwhals as nw
+
+from rulegrove.design.terms import Term
+from rulegrove.exceptions import InvalidInputError
+
+SHOWN_ROWS = 20
+DIGITS = 4  # of thresholds, in printed tables only
+_STYLE = "text-align:left;vertical-align:top"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTerm:
+    """One row of the table.
+
+    Attributes
+    ----------
+    rank : int
+        From 1.
+    kind : {"rule", "linear"}
+    text : str
+        The term in words, thresholds exact.
+    short_text : str
+        The same with rounded thresholds, for display.
+    coefficient : float
+        What the term adds to the score when a rule holds, or by unit of the attribute of a linear term.
+    importance : float
+        ``|a| sqrt(s (1 - s))`` for a rule of support s, ``|b| sd(x)`` for a linear term.
+    support : float
+        Share of the (weighted) training rows on which a rule holds; 1 for a linear term.
+    confidence : float or None
+        Share of `speaks_for` among the training rows on which the rule holds; None for a linear term or in regression.
+    mean_target : float or None
+        Mean of the target where the rule holds (regression); None otherwise.
+    speaks_for : object
+        The class that the term argues for; None in regression.
+    aliases : tuple of str
+        Rules that are the same column of the training rows; one preceded by "not" is its complement.
+    term : Rule or Linear
+        The record behind the words.
+    """
+
+    rank: int
+    kind: str
+    text: str
+    short_text: str
+    coefficient: float
+    importance: float
+    support: float
+    confidence: float | None
+    mean_target: float | None
+    speaks_for: Any
+    aliases: tuple[str, ...]
+    term: Term
+
+
+class RuleTable(Sequence[RankedTerm]):
+    """Terms of a model, the most important first.
+
+    A sequence of `RankedTerm`; prints as a table, shows as one in a notebook, and `to_frame` gives a data frame.
+    """
+
+    def __init__(self, terms: Iterable[RankedTerm]):
+        self._terms = tuple(terms)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedTerm: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "RuleTable": ...
+
+    def __getitem__(self, index: int | slice) -> "RankedTerm | RuleTable":
+        return RuleTable(self._terms[index]) if isinstance(index, slice) else self._terms[index]
+
+    def __len__(self) -> int:
+        return len(self._terms)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns of the table by name: numbers and words only.
+
+        Returns
+        -------
+        dict of list
+            ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence`` for classes or
+            ``mean_target`` for regression.
+        """
+        columns: dict[str, list[Any]] = {
+            "rank": [term.rank for term in self._terms],
+            "kind": [term.kind for term in self._terms],
+            "rule": [term.text for term in self._terms],
+            "coefficient": [term.coefficient for term in self._terms],
+            "importance": [term.importance for term in self._terms],
+            "support": [term.support for term in self._terms],
+        }
+        if self._about_classes:
+            columns["class"] = [term.speaks_for for term in self._terms]
+            columns["confidence"] = [term.confidence for term in self._terms]
+        else:
+            columns["mean_target"] = [term.mean_target for term in self._terms]
+        return columns
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The table as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which kind; None takes the first of them that is installed.
+        """
+        candidates = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
+        for name in candidates:
+            try:
+                return nw.from_dict(self.to_dict(), backend=name).to_native()
+            except ImportError:
+                continue
+        raise InvalidInputError(f"to_frame() needs one of {', '.join(candidates)}; install one or use to_dict().")
+
+    @property
+    def _about_classes(self) -> bool:
+        return any(term.speaks_for is not None for term in self._terms)
+
+    def _rows(self) -> tuple[list[str], list[list[str]]]:
+        """Header and cells for display."""
+        header = ["", "importance", "coefficient", "support"]
+        header += ["confidence", "class", "rule"] if self._about_classes else ["mean target", "rule"]
+        largest = max((term.importance for term in self._terms), default=1.0) or 1.0
+        rows = []
+        for term in self._terms[:SHOWN_ROWS]:
+            row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
+            row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
+            if self._about_classes:
+                row += ["" if term.confidence is None else f"{term.confidence:.1%}", str(term.speaks_for)]
+            else:
+                row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")
+            rows.append([*row, term.short_text])
+        return header, rows
+
+    def __repr__(self) -> str:
+        if not self._terms:
+            return "RuleTable: no terms; the model is its intercept alone"
+        header, rows = self._rows()
+        widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header) - 1)]
+        indent = sum(widths) + 2 * len(widths)
+        room = max(shutil.get_terminal_size((120, 24)).columns - indent, 30)
+        lines = []
+        for row in [header, *rows]:
+            cells = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
+            words = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
+            lines += [f"{cells}  {words[0]}", *(" " * indent + more for more in words[1:])]
+        return "\n".join([*lines, *self._more()])
+
+    def _more(self) -> list[str]:
+        hidden = len(self) - SHOWN_ROWS
+        return [f"... and {hidden} more; importance is relative to the first"] if hidden > 0 else []
+
+    def _repr_html_(self) -> str:
+        header, rows = self._rows()
+        head = "".join(f'<th style="{_STYLE}">{html.escape(cell)}</th>' for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="{_STYLE}">{html.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
+        )
+        foot = "".join(f"<p>{html.escape(line)}</p>" for line in self._more())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"

@@ -1,0 +1,17 @@
+"""Errors and warnings of rulegrove, each catchable by what scikit-learn's users already catch."""
+
+
+class RulegroveWarning(UserWarning):
+    """Base of every warning that rulegrove raises."""
+
+
+class DroppedColumnWarning(RulegroveWarning):
+    """A column cannot carry information (constant, all missing) and was left out."""
+
+
+class NotConvergedWarning(RulegroveWarning):
+    """A solver reached its limit before its tolerance; the message says by how much."""
+
+
+class InvalidInputError(ValueError):
+    """The data or a parameter cannot be used; the message names it, what was expected and the way out."""

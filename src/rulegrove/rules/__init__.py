@@ -1,0 +1,1 @@
+"""Rules as records: conditions, extraction from trees, removal of repeats."""

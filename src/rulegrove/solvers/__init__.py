@@ -1,0 +1,28 @@
+"""Solvers that weight the terms: one problem in, one path out."""
+
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.solvers.base import Parameter, Path, Problem, Solver, Status
+from rulegrove.solvers.glmnet import Glmnet
+
+__all__ = ["SOLVERS", "Glmnet", "Parameter", "Path", "Problem", "Solver", "Status", "make_solver"]
+
+SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet}
+
+
+def make_solver(solver: str | Solver) -> Solver:
+    """Return the solver of that name with its default settings, or the instance that was given.
+
+    Examples
+    --------
+    >>> make_solver("glmnet")
+    Glmnet()
+    """
+    if isinstance(solver, str):
+        if solver not in SOLVERS:
+            raise InvalidInputError(f"`solver` must be one of {sorted(SOLVERS)} or an instance; got {solver!r}.")
+        return SOLVERS[solver]()
+    if isinstance(solver, type) or not isinstance(solver, Solver):
+        raise InvalidInputError(
+            f"`solver` must be one of {sorted(SOLVERS)} or an instance such as Glmnet(l1_ratio=0.9); got {solver!r}."
+        )
+    return solver

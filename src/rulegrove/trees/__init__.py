@@ -1,0 +1,1 @@
+"""Small boosted CART trees: bins, growth, boosting, the grown forest."""

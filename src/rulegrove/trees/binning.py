@@ -1,0 +1,145 @@
+"""Bins: each feature as bytes, so that a split is found by counting."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import BoolArray, ByteArray, FloatArray, IntArray
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.trees._kernels import bin_values
+
+MAX_BINS = 255
+"""Bins a feature can have; the last of the 256 codes of a byte means missing."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Where each feature is cut: ``x <= thresholds[f, b]`` holds exactly when the bin of ``x`` is at most ``b``.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_features, 255)
+        Increasing midpoints between values next to each other, then infinities.
+    lows, highs : ndarray of shape (n_features, 255)
+        The least and greatest value in each bin of a numeric feature.
+    n_bins : ndarray of shape (n_features,)
+        Bins of each feature, missing not counted; for a categorical feature its categories.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for a numeric one.
+    has_missing : ndarray of shape (n_features,)
+        Whether any value was missing.
+    """
+
+    thresholds: FloatArray
+    lows: FloatArray
+    highs: FloatArray
+    n_bins: IntArray
+    n_categories: IntArray
+    has_missing: BoolArray
+
+    def transform(self, block: FloatArray) -> ByteArray:
+        """Return the code of each value.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_features, n_rows)
+            Values, one feature a row; NaN is missing. Categories are codes below `n_categories`.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_rows)
+            Bins from 0; 255 where the value is missing.
+        """
+        for f in np.flatnonzero(self.n_categories):
+            if np.any((block[f] < 0) | (block[f] >= self.n_categories[f])):
+                raise InvalidInputError(
+                    f"Feature {f} has {self.n_categories[f]} categories, but a code outside 0.."
+                    f"{self.n_categories[f] - 1} came for binning. Grow trees on known categories only."
+                )
+        codes = np.empty(block.shape, dtype=np.uint8)
+        bin_values(block, self.thresholds, self.n_categories, codes)
+        return codes
+
+
+def fit_bins(block: FloatArray, n_categories: IntArray, *, weights: FloatArray | None, max_bins: int) -> Bins:
+    """Choose the bins of each feature.
+
+    A feature of at most `max_bins` distinct values gets a bin for each. More are cut at quantiles of the (weighted)
+    rows, where a value so frequent that it fills a bin counts as one bin's worth.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_features, n_rows)
+        Values, one feature a row; NaN is missing.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for a numeric one.
+    weights : ndarray of shape (n_rows,) or None
+        Weights of the rows for the quantiles; None counts rows.
+    max_bins : int
+        Most bins of a numeric feature, from 2 to 255.
+
+    Returns
+    -------
+    Bins
+        The thresholds and counts of all features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = np.array([[3.0, 1.0, np.nan, 1.0], [0.0, 1.0, 2.0, 0.0]])
+    >>> bins = fit_bins(block, np.array([0, 3]), weights=None, max_bins=255)
+    >>> bins.n_bins, bins.thresholds[0, :2], bins.has_missing
+    (array([2, 3]), array([ 2., inf]), array([ True, False]))
+    >>> bins.transform(block)
+    array([[  1,   0, 255,   0],
+           [  0,   1,   2,   0]], dtype=uint8)
+    """
+    n_features = len(block)
+    thresholds, lows, highs = (np.full((n_features, MAX_BINS), np.inf) for _ in range(3))
+    n_bins = n_categories.astype(np.int64)
+    has_missing = np.isnan(block).any(axis=1)
+    for f in np.flatnonzero(n_categories == 0):
+        values, counts = _distinct_values(block[f], weights)
+        last = _last_of_bins(counts, max_bins)
+        n = n_bins[f] = len(last)
+        if n > 0:
+            highs[f, :n] = values[last]
+            lows[f, 0] = values[0]
+            lows[f, 1:n] = values[last[:-1] + 1]
+            thresholds[f, : n - 1] = midpoints(highs[f, : n - 1], lows[f, 1:n])
+    return Bins(thresholds, lows, highs, n_bins, n_categories.astype(np.int64), has_missing)
+
+
+def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Return the thresholds between values ``below < above``: the middle, or `below` where rounding leaves the gap."""
+    middle = below / 2 + above / 2
+    return np.where((middle < below) | (middle >= above), below, middle)
+
+
+def _distinct_values(x: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the values that are not missing, increasing and once each, with their weight."""
+    if weights is None:
+        ordered = np.sort(x)  # NaNs come last
+        ordered = ordered[: len(x) - np.count_nonzero(np.isnan(x))]
+    else:
+        order = np.argsort(x, kind="stable")[: len(x) - np.count_nonzero(np.isnan(x))]
+        ordered = x[order]
+    first = np.flatnonzero(np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]]))
+    if weights is None:
+        counts = np.diff(first, append=len(ordered)).astype(np.float64)
+    else:
+        counts = np.add.reduceat(weights[order], first) if len(first) else np.empty(0)
+    return ordered[first], counts
+
+
+def _last_of_bins(counts: FloatArray, max_bins: int) -> IntArray:
+    """Return the places of the values that end a bin, the last value among them."""
+    if len(counts) <= max_bins or counts.sum() <= 0.0:
+        return np.unique(np.linspace(0, len(counts) - 1, min(len(counts), max_bins)).astype(np.int64))
+    for _ in range(3):
+        # A frequent value ends up alone in a bin whatever its weight; the others then share the bins left.
+        counts = np.minimum(counts, counts.sum() / max_bins)
+    reached = np.cumsum(counts)
+    wanted = reached[-1] / max_bins * np.arange(1, max_bins)
+    last = np.searchsorted(reached, wanted * (1 - 1e-12))
+    return np.unique(np.append(last, len(counts) - 1))

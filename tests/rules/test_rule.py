@@ -1,0 +1,114 @@
+"""A rule's words, its records and its truth on rows say the same."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulegrove.columns import Feature
+from rulegrove.rules.rule import Condition, Rule
+
+FEATURES = [Feature("a"), Feature("b c"), Feature("colour", ("blue", "green", "red"))]
+VALUES = st.sampled_from([-math.inf, -2.5, -1e-300, 0.0, 0.1, np.nextafter(0.1, 1), float(np.float32(0.1)), 3.0, math.inf])
+THRESHOLDS = st.one_of(st.sampled_from([-2.5, 0.0, 0.1, float(np.float32(0.1))]), st.floats(-1e6, 1e6))
+
+
+@st.composite
+def numeric_conditions(draw, feature):
+    lower = draw(st.one_of(st.just(-math.inf), THRESHOLDS))
+    upper = draw(st.one_of(st.just(math.inf), THRESHOLDS.filter(lambda t: t > lower)))
+    return Condition(feature, lower, upper, None, draw(st.booleans()))
+
+
+@st.composite
+def rules(draw):
+    codes = draw(st.sets(st.integers(0, 2), min_size=1))
+    conditions = [
+        draw(numeric_conditions(0)),
+        draw(numeric_conditions(1)),
+        Condition(2, categories=tuple(sorted(codes)), missing=draw(st.booleans())),
+    ]
+    kept = draw(st.sets(st.integers(0, 2), min_size=1))
+    return Rule(tuple(conditions[k] for k in sorted(kept)))
+
+
+def read_condition(words, row):
+    """What a reader of the words would answer for one row; names map to values, None is missing."""
+    words = words.removeprefix("(").removesuffix(")")
+    or_missing = words.endswith(" or missing")
+    words = words.removesuffix(" or missing")
+    if match := re.fullmatch(r"(.+) is (known|missing)", words):
+        return (row[match[1]] is None) == (match[2] == "missing")
+    if match := re.fullmatch(r"(.+) in \{(.*)\}", words):
+        value = row[match[1]]
+        return or_missing if value is None else repr(value) in match[2].split(", ")
+    if match := re.fullmatch(r"(\S+) < (.+) <= (\S+)", words):
+        value = row[match[2]]
+        return or_missing if value is None else float(match[1]) < value <= float(match[3])
+    match = re.fullmatch(r"(.+) (<=|>) (\S+)", words)
+    value = row[match[1]]
+    if value is None:
+        return or_missing
+    return value <= float(match[3]) if match[2] == "<=" else value > float(match[3])
+
+
+@given(
+    rules(),
+    st.one_of(st.none(), VALUES, st.floats(-1e6, 1e6)),
+    st.one_of(st.none(), VALUES),
+    st.one_of(st.none(), st.sampled_from(["blue", "green", "red", "purple"])),
+)
+def test_words_at_full_precision_mean_what_the_records_mean(rule, a, b, colour):
+    row = {"a": a, "b c": b, "colour": colour}
+    labels = [*FEATURES[2].categories, "purple"]  # an unseen category has the first free code
+    block = np.array(
+        [
+            [math.nan if a is None else a],
+            [math.nan if b is None else b],
+            [math.nan if colour is None else float(labels.index(colour))],
+        ]
+    )
+    spoken = all(read_condition(words, row) for words in rule.text(FEATURES).split(" and "))
+    assert bool(rule.holds(block)[0]) == spoken
+
+
+def test_open_sides_hold_for_infinities():
+    values = np.array([-math.inf, 0.0, math.inf, math.nan])
+    assert Condition(0, upper=1.0).holds(values).tolist() == [True, True, False, False]
+    assert Condition(0, lower=1.0).holds(values).tolist() == [False, False, True, False]
+    assert Condition(0, lower=-1.0, missing=True).holds(values).tolist() == [False, True, True, True]
+
+
+def test_known_and_missing_can_be_said():
+    values = np.array([-math.inf, 0.0, math.inf, math.nan])
+    known, missing = Condition(0), Condition(0, lower=math.inf, missing=True)
+    assert known.text(FEATURES[0]) == "a is known"
+    assert missing.text(FEATURES[0]) == "a is missing"
+    assert known.holds(values).tolist() == [True, True, True, False]
+    assert missing.holds(values).tolist() == [False, False, False, True]
+
+
+@given(numeric_conditions(0), numeric_conditions(0), st.lists(st.one_of(VALUES, st.just(math.nan)), min_size=1))
+def test_merging_conditions_is_and(first, second, values):
+    values = np.array(values)
+    np.testing.assert_array_equal((first & second).holds(values), first.holds(values) & second.holds(values))
+
+
+def test_merging_categories_is_intersection():
+    both = Condition(2, categories=(0, 1), missing=True) & Condition(2, categories=(1, 2))
+    assert both == Condition(2, categories=(1,))
+
+
+def test_display_rounds_and_the_record_does_not():
+    rule = Rule((Condition(0, upper=0.123456789),))
+    assert rule.text(FEATURES, digits=4) == "a <= 0.1235"
+    assert rule.text(FEATURES) == "a <= 0.123456789"
+
+
+@pytest.mark.parametrize("threshold", [1e-300, 1e300, 2**53 + 2.0, float(np.float32(0.1)), -0.1])
+def test_exact_text_reads_back(threshold):
+    words = Rule((Condition(0, upper=threshold),)).text(FEATURES)
+    assert float(words.split()[-1]) == threshold

@@ -1,0 +1,153 @@
+"""Tables of every kind give the same blocks, and bad ones a clear sentence."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulegrove.columns import Columns, Feature, encode_columns, learn_columns
+from rulegrove.exceptions import InvalidInputError
+
+RECORDS = {
+    "size": [1.5, None, 3.0, -2.0],
+    "colour": ["red", None, "blue", "red"],
+    "grade": pd.Categorical(["u", "v", "u", None], categories=["v", "u", "never"]),
+    "count": pd.array([1, None, 3, 4], dtype="Int64"),
+    "yes": [True, False, True, True],
+    "perhaps": pd.array([True, None, False, True], dtype="boolean"),
+}
+EXPECTED = np.array(
+    [
+        [1.5, np.nan, 3.0, -2.0],
+        [1, np.nan, 0, 1],
+        [0, 1, 0, np.nan],
+        [1, np.nan, 3, 4],
+        [1, 0, 1, 1],
+        [1, np.nan, 0, 1],
+    ]
+)
+
+
+def make_pandas():
+    return pd.DataFrame(RECORDS)
+
+
+def make_polars():
+    return pl.from_pandas(make_pandas())
+
+
+def make_arrow():
+    return pa.Table.from_pandas(make_pandas())
+
+
+@pytest.mark.parametrize("make", [make_pandas, make_polars, make_arrow])
+def test_frames_of_every_kind_give_the_same_block(make):
+    columns = learn_columns(make())
+    assert [feature.name for feature in columns.features] == list(RECORDS)
+    assert columns.features[1].categories == ("blue", "red")
+    assert columns.features[2].categories == ("u", "v")  # only those seen
+    np.testing.assert_array_equal(columns.take(slice(None)), EXPECTED)
+    np.testing.assert_array_equal(encode_columns(make(), columns.features).take(slice(None)), EXPECTED)
+
+
+@given(
+    st.sampled_from(["C", "F"]),
+    st.sampled_from([np.float32, np.float64]),
+    st.integers(1, 3000),
+    st.integers(0, 10**6),
+)
+def test_blocks_are_the_rows_asked_for(order, dtype, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = np.asarray(rng.normal(size=(n_rows, 3)), dtype=dtype, order=order)
+    columns = learn_columns(X)
+    rows = rng.integers(0, n_rows, rng.integers(0, 2000))
+    wanted = np.array([2, 0])
+    np.testing.assert_array_equal(columns.take(rows, wanted), X[rows][:, wanted].T)
+    start = int(rng.integers(0, n_rows))
+    np.testing.assert_array_equal(columns.take(slice(start, n_rows)), X[start:].T)
+
+
+def test_float32_is_read_in_place_and_widened_exactly():
+    X = np.array([[0.1], [0.2]], dtype=np.float32)
+    columns = learn_columns(X)
+    assert columns.take(slice(None))[0, 0] == float(np.float32(0.1))
+    X[0, 0] = 7
+    assert columns.take(slice(None))[0, 0] == 7
+
+
+def test_unseen_category_gets_a_code_of_its_own_and_missing_stays_missing():
+    colour = Feature("colour", ("blue", "red"))
+    frame = pd.DataFrame({"colour": ["green", None, "blue"]})
+    np.testing.assert_array_equal(encode_columns(frame, [colour]).take(slice(None)), [[2, np.nan, 0]])
+
+
+@pytest.mark.parametrize("chosen", [["b"], [1], [False, True]])
+def test_numbers_become_categories_when_asked(chosen):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [10, 30, 20]})
+    columns = learn_columns(frame, categorical=chosen)
+    assert columns.features[1].categories == (10.0, 20.0, 30.0)
+    assert columns.features[0].categories is None
+    np.testing.assert_array_equal(columns.take(slice(None))[1], [0, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "must be unique; got 'a' more than once"),
+        (pa.table([[1], [2]], names=["a", "a"]), "must be unique; got 'a' more than once"),
+        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}), r"Column 0 \('when'\) is neither numeric nor categorical"),
+        (pl.DataFrame({"many": [[1]]}), r"Column 0 \('many'\) is neither numeric nor categorical"),
+        (pd.DataFrame({"a": [0.0], "b": [np.inf]}), r"Column 1 \('b'\) must be finite or missing; got inf in row 0"),
+        (np.array([[1.0, -np.inf]]), r"Column 1 \('x1'\) must be finite"),
+        (pd.DataFrame(), "0 sample"),
+        (pd.DataFrame({"a": []}), "0 sample"),
+        (np.empty((3, 0)), "0 feature"),
+        (np.array([["a"]]), "array of text"),
+        (pl.LazyFrame({"a": [1]}), "collect"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]")[:, None], "datetime64"),
+    ],
+)
+def test_bad_tables_get_one_clear_sentence(table, words):
+    with pytest.raises(ValueError, match=words):
+        learn_columns(table)
+
+
+@pytest.mark.parametrize("values", [[{"a": 1}], [1, "a"]])
+def test_objects_that_are_neither_numbers_nor_text_are_refused(values):
+    with pytest.raises(TypeError, match=r"Column 0 \('t'\) is neither numeric nor categorical"):
+        learn_columns(pd.DataFrame({"t": pd.Series(values, dtype=object)}))
+
+
+def test_more_categories_than_bins_are_refused():
+    frame = pd.DataFrame({"id": [f"user {k}" for k in range(300)]})
+    with pytest.raises(InvalidInputError, match=r"Column 0 \('id'\) has 300 categories, more than the 255 bins"):
+        learn_columns(frame)
+
+
+@pytest.mark.parametrize(
+    ("categorical", "words"),
+    [
+        (["nope"], "names 'nope', which is not a column"),
+        ([True], "mask `categorical_features` has 1 entries for 2 columns"),
+        ([], "holds text but is not in `categorical_features`"),
+        (None, "holds text and `categorical_features` is None"),
+    ],
+)
+def test_bad_categorical_features_are_refused(categorical, words):
+    with pytest.raises(InvalidInputError, match=words):
+        learn_columns(pd.DataFrame({"a": [1.0], "b": ["x"]}), categorical=categorical)
+
+
+def test_text_where_numbers_were_is_refused():
+    with pytest.raises(InvalidInputError, match=r"Column 0 \('a'\) was numeric when the model was fitted; got text"):
+        encode_columns(pd.DataFrame({"a": ["x"]}), [Feature("a")])
+
+
+def test_columns_of_arrays_and_of_a_matrix_agree():
+    X = np.arange(6.0).reshape(3, 2)
+    features = [Feature("a"), Feature("b")]
+    by_array = Columns(features, list(X.T))
+    np.testing.assert_array_equal(by_array.take(np.array([2, 0])), Columns(features, X).take(np.array([2, 0])))
