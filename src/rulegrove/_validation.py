@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, _check_y, column_or_1d, validate_data
+from sklearn.utils.validation import _check_y, column_or_1d, validate_data
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.exceptions import InvalidInputError
@@ -98,17 +99,16 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Weights as non-negative float64, or None when there are none."""
     if sample_weight is None:
         return None
-    placeholder = np.broadcast_to(0.0, (n_rows,))
-    if np.ndim(sample_weight) == 1 and len(sample_weight) != n_rows:
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.shape != (n_rows,):
         raise InvalidInputError(
-            f"`sample_weight` has {len(sample_weight)} entries for {n_rows} rows; give one weight a row."
+            f"`sample_weight` must hold one weight for each of the {n_rows} rows; got an array of shape {weights.shape}."
         )
-    weights = _check_sample_weight(sample_weight, placeholder, dtype=np.float64, allow_all_zero_weights=True)
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
         raise InvalidInputError(
             f"`sample_weight` must not be negative; got {weights[row]} in row {row}. Drop the row or give it weight 0."
         )
-    if not (weights > 0).any():
+    if not weights.any():
         raise InvalidInputError("`sample_weight` is zero for every row; at least one row needs a positive weight.")
     return np.asarray(weights, dtype=np.float64)

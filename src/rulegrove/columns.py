@@ -110,7 +110,12 @@ def is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def column_names(X: Any) -> list[str] | None:
+def as_table(X: Any) -> Any:
+    """A data frame as it is, with distinct column names, or anything else as an array of two dimensions."""
+    return X if _column_names(X) is not None else check_array(X, dtype=None, ensure_all_finite=False)
+
+
+def _column_names(X: Any) -> list[str] | None:
     """Names of a data frame's columns, each once; None for an array."""
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInputError("X is a polars LazyFrame; call .collect() and pass the DataFrame.")
@@ -215,7 +220,7 @@ def _split(raw: AnyArray | Sequence[AnyArray]) -> Iterable[AnyArray]:
 
 def _raw_columns(X: Any) -> tuple[list[str], AnyArray | list[AnyArray]]:
     """Names and either one float matrix or one array a column: float, or object for labels."""
-    names = column_names(X)
+    names = _column_names(X)
     if names is not None:
         try:
             frame = nw.from_native(X, eager_only=True)
@@ -223,7 +228,7 @@ def _raw_columns(X: Any) -> tuple[list[str], AnyArray | list[AnyArray]]:
             raise InvalidInputError(f"Column names must be unique; {error}") from None
         _check_size(len(frame), len(names))
         return names, [_read_series(frame[:, k], f"Column {k} ('{name}')") for k, name in enumerate(names)]
-    array = check_array(X, dtype=None, ensure_all_finite=False)
+    array = as_table(X)
     names = [f"x{k}" for k in range(array.shape[1])]
     if array.dtype.kind in "US":
         raise InvalidInputError("X is an array of text; pass a data frame or an object array to mix text and numbers.")

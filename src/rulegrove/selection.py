@@ -15,8 +15,8 @@ from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, Problem, Solver
 
-STRIDE = 10  # points walked between two looks at the validation error
-PATIENCE = 15  # points without a better validation error before the walk ends
+STRIDE = 4  # points walked between two looks at the validation error
+PATIENCE = 8  # points without a better validation error before the walk ends; the dense end costs the most
 
 SelectionRule = Literal["1se", "min"]
 

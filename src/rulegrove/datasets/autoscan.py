@@ -123,8 +123,7 @@ def _check_header(header: Sequence[str]) -> None:
     found += f", with the unknown {', '.join(map(repr, unknown[:5]))}" if unknown else ""
     found += "" if missing or unknown else ", in another order or repeated"
     raise InvalidInputError(
-        f"The header must be the {len(AUTOSCAN_FEATURES)} names of the autoscan table in alphabetical order, then 'class'; "
-        f"got {found}."
+        f"The header must be the {len(AUTOSCAN_FEATURES)} names of `AUTOSCAN_FEATURES`, then 'class'; got {found}."
     )
 
 

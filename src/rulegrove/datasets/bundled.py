@@ -110,16 +110,20 @@ def _generate_waveform() -> Dataset:
 
 
 def _read(name: str) -> Dataset:
-    """Read a stored set.
-
-    Cells are integers, feature by feature, to be divided by a power of ten a feature; the quotient of two exactly
-    represented numbers is the double nearest to the decimal, as if the text had been parsed. The smallest integer of
-    the type marks a missing cell.
-    """
+    """Read a stored set."""
     with files(__package__).joinpath("data", f"{name}.npz").open("rb") as file, np.load(file) as stored:
-        cells, decimals = stored["cells"], stored["decimals"]
+        X = _decode(stored["cells"], stored["decimals"])
         y = stored["classes"][stored["codes"]]
         feature_names = tuple(stored["feature_names"].tolist())
+    return Dataset(name, _DESCRIPTIONS[name], X, y, feature_names)
+
+
+def _decode(cells: AnyArray, decimals: AnyArray) -> FloatArray:
+    """Turn stored integers, feature by feature, into rows of numbers.
+
+    Each feature is divided by its power of ten; the quotient of two exactly represented numbers is the double nearest
+    to the decimal, as if its text had been parsed. The smallest integer of the type marks a missing cell.
+    """
     values = cells / 10.0 ** decimals[:, None]
     values[cells == np.iinfo(cells.dtype).min] = np.nan
-    return Dataset(name, _DESCRIPTIONS[name], np.ascontiguousarray(values.T), y, feature_names)
+    return np.ascontiguousarray(values.T)

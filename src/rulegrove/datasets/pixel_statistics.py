@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.datasets.stamps import STAMP, Images, Stamps, gaussian_profiles
 
 _Flat = npt.NDArray[np.float32]  # (n_candidates, pixels)
@@ -16,22 +16,25 @@ _APERTURE = np.flatnonzero(_RADIUS <= 4.0)
 _CORE = np.flatnonzero(_REACH <= 1)
 _NEAR = np.flatnonzero(_REACH <= 3)
 _WIDE = np.flatnonzero(_REACH <= 6)
-_WINDOW = np.exp(-0.5 * (_RADIUS[_NEAR] / 2.5) ** 2).astype(np.float32)
+_WINDOW_WIDTH = 2.5
+_WINDOW = np.exp(-0.5 * (_RADIUS[_NEAR] / _WINDOW_WIDTH) ** 2).astype(np.float32)
 _BORDER = np.flatnonzero(_REACH >= 8)
 
 
 def measure(stamps: Stamps, seeing: FloatArray) -> dict[str, FloatArray]:
     """Compute the statistics that come from the images, by name; `seeing` is that of the new exposure in pixels."""
     reference, new, difference = (images.reshape(len(images), -1) for images in stamps)
-    sigma = _robust_sigma(difference[:, _BORDER])
+    sigma = _robust_sigma(_select(difference, _BORDER))
     scaled = difference / sigma[:, None]
     statistics = {
         **_brightness(reference, new, difference, sigma),
         **_distribution(scaled),
         **_shape(scaled, seeing),
         "new_laplacian": _sharpest_pixel(stamps.new, sigma),
-        "new_half_maximum": np.count_nonzero(new[:, _WIDE] > 0.5 * new[:, _WIDE].max(axis=1, keepdims=True), axis=1),
-        "reference_peak_distance": _RADIUS[_WIDE][np.argmax(reference[:, _WIDE], axis=1)],
+        "new_half_maximum": np.count_nonzero(
+            _select(new, _WIDE) > 0.5 * _select(new, _WIDE).max(axis=1, keepdims=True), axis=1
+        ),
+        "reference_peak_distance": _RADIUS[_WIDE][np.argmax(_select(reference, _WIDE), axis=1)],
     }
     return {name: np.asarray(values, dtype=np.float64) for name, values in statistics.items()}
 
@@ -39,6 +42,14 @@ def measure(stamps: Stamps, seeing: FloatArray) -> dict[str, FloatArray]:
 def magnitude(flux: FloatArray) -> FloatArray:
     """Turn a flux into an asinh magnitude, which unlike a logarithm takes the fluxes near and below zero too."""
     return np.asarray(-2.5 / np.log(10.0) * np.arcsinh(flux / 20.0))
+
+
+def _select(images: _Flat, pixels: IntArray) -> _Flat:
+    """Take some pixels of each image, one image after the other in memory.
+
+    Fancy indexing would lay them out pixel after pixel, and how sums round would depend on the number of images.
+    """
+    return np.take(images, pixels, axis=1)
 
 
 def _robust_sigma(values: _Flat) -> _Flat:
@@ -49,18 +60,18 @@ def _robust_sigma(values: _Flat) -> _Flat:
 
 def _brightness(reference: _Flat, new: _Flat, difference: _Flat, sigma: _Flat) -> dict[str, npt.NDArray[np.floating]]:
     """Fluxes in the aperture, and the colour: how the brightness of the core changed between the exposures."""
-    core_new, core_reference = new[:, _CORE].mean(axis=1), reference[:, _CORE].mean(axis=1)
+    core_new, core_reference = _select(new, _CORE).mean(axis=1), _select(reference, _CORE).mean(axis=1)
     return {
-        "diff_flux": difference[:, _APERTURE].sum(axis=1),
-        "new_flux": new[:, _APERTURE].sum(axis=1),
-        "reference_flux": reference[:, _APERTURE].sum(axis=1),
+        "diff_flux": _select(difference, _APERTURE).sum(axis=1),
+        "new_flux": _select(new, _APERTURE).sum(axis=1),
+        "reference_flux": _select(reference, _APERTURE).sum(axis=1),
         "colour_core": np.arcsinh(core_new / sigma) - np.arcsinh(core_reference / sigma),
     }
 
 
 def _distribution(scaled: _Flat) -> dict[str, npt.NDArray[np.generic]]:
     """How the pixels of the difference are distributed, in units of its noise."""
-    near, wide = scaled[:, _NEAR], scaled[:, _WIDE]
+    near, wide = _select(scaled, _NEAR), _select(scaled, _WIDE)
     centred = wide - wide.mean(axis=1, keepdims=True)
     squares = centred * centred
     peak = np.argmax(near, axis=1)
@@ -74,13 +85,13 @@ def _distribution(scaled: _Flat) -> dict[str, npt.NDArray[np.generic]]:
         "diff_sign_balance": near.sum(axis=1) / np.abs(near).sum(axis=1),
         "diff_kurtosis": (squares * squares).mean(axis=1) / squares.mean(axis=1) ** 2,
         "diff_column_median": columns.max(axis=1),
-        "diff_border_mean": scaled[:, _BORDER].mean(axis=1),
+        "diff_border_mean": _select(scaled, _BORDER).mean(axis=1),
     }
 
 
 def _shape(scaled: _Flat, seeing: FloatArray) -> dict[str, npt.NDArray[np.floating]]:
     """Second moments of the difference, its symmetry, and how well a point source fits."""
-    near = scaled[:, _NEAR]
+    near = _select(scaled, _NEAR)
     weight = np.maximum(near, np.float32(0.0)) * _WINDOW + np.float32(1e-6)
     row, column = _ROW[_NEAR].astype(np.float32), _COLUMN[_NEAR].astype(np.float32)
     total = weight.sum(axis=1)
@@ -94,9 +105,11 @@ def _shape(scaled: _Flat, seeing: FloatArray) -> dict[str, npt.NDArray[np.floati
     major = np.sqrt(middle + spread)
     minor = np.sqrt(np.maximum(middle - spread, 0.0))
 
-    rows = gaussian_profiles(mean_row, seeing, STAMP)
-    columns = gaussian_profiles(mean_column, seeing, STAMP)
-    model = (rows[:, :, None] * columns[:, None, :]).reshape(len(scaled), -1)[:, _NEAR]
+    # The window draws the centroid of a point source towards the centre, by a factor known for Gaussians.
+    undrawn = 1.0 + (seeing / _WINDOW_WIDTH) ** 2
+    rows = gaussian_profiles(mean_row * undrawn, seeing, STAMP)
+    columns = gaussian_profiles(mean_column * undrawn, seeing, STAMP)
+    model = _select((rows[:, :, None] * columns[:, None, :]).reshape(len(scaled), -1), _NEAR)
     model_square = (model * model).sum(axis=1)
     flux = (near * model).sum(axis=1) / model_square
     misfit = near - flux[:, None] * model

@@ -6,7 +6,8 @@ from rulegrove._typing import FloatArray
 from rulegrove.datasets.checks import check_count
 from rulegrove.datasets.pixel_statistics import magnitude, measure
 from rulegrove.datasets.record import Dataset
-from rulegrove.datasets.stamps import Kind, Scenes, draw_kinds, draw_scenes, noise_shape, render
+from rulegrove.datasets.scenes import Kind, Scenes, draw_kinds, draw_scenes
+from rulegrove.datasets.stamps import noise_shape, render
 from rulegrove.exceptions import InvalidInputError
 
 #: Statistics measured on the images.
@@ -117,8 +118,8 @@ def make_supernova_candidates(
 
     *Redundant* (`SUPERNOVA_REDUNDANT`, 8), functions of those: ``diff_magnitude``, ``new_magnitude`` and
     ``reference_magnitude`` are asinh magnitudes of the fluxes, ``magnitude_change`` is the new less the reference
-    magnitude, ``diff_log_snr`` the asinh of ``diff_snr``, ``diff_ellipticity`` is 1 - ``diff_axis_ratio``; ``diff_fwhm``
-    is 2.355 ``diff_width`` with 2 % noise, ``diff_peak_again`` is ``diff_peak`` with 3 % noise.
+    magnitude, ``diff_log_snr`` the asinh of ``diff_snr``, ``diff_ellipticity`` is 1 - ``diff_axis_ratio``;
+    ``diff_fwhm`` is 2.355 ``diff_width`` with 2 % noise, ``diff_peak_again`` is ``diff_peak`` with 3 % noise.
 
     *Uninformative* (`SUPERNOVA_UNINFORMATIVE`, 9), header entries drawn independently of everything else: ``airmass``,
     ``amplifier``, ``ccd``, ``column_phase``, ``row_phase``, ``dome_temperature``, ``focus_offset``, ``minute_of_hour``

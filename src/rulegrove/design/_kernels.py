@@ -6,27 +6,33 @@ such step is an overload of a plain function, and that function is what runs whe
 vectors for processors with narrower registers, so one source is right everywhere.
 """
 
+import functools
+import itertools
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.core import cgutils as numba_cgutils
+from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import overload
 
 from rulegrove._typing import BoolArray, FloatArray, Int32Array, IntArray, Words
 
-RULE_TILE = 64  # rules a side of a tile of the Gram matrix; a multiple of _SIDE
+# The annotations that come with these two do not fit their use.
+cgutils: Any = numba_cgutils
+intrinsic: Any = numba_intrinsic
+
+STRIP_RULES = 128  # rules a strip of the Gram matrix: with _COUNT_WORDS 512 KB, a share of a second-level cache
+_TILE_RULES = 32  # rules that meet a strip before the counts are passed on
 _SIDE = 4  # pairs are counted _SIDE x _SIDE rules at a time: 16 sums of the 32 vector registers
 _LANES = 8  # words a vector
 _COUNT_WORDS = 512  # words a pass: the 2 * _SIDE bit columns in flight fill 32 KB, a first-level cache
 _ATOM_WORDS = 32  # words a pass: one attribute's 2,048 values fill 16 KB
-_SUM_WORDS = 4  # words a pass: 256 rows of _SUM_COLUMNS values fill 32 KB
-_SUM_COLUMNS = 16  # columns whose sums stay in registers
+_SUM_COLUMNS = 16  # columns that are summed at a time: the look-up tables of 64 rows fill 32 KB
 _SCORE_WORDS = 8  # words a pass: one cache line of every bit column
 
 _ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 _WORD = ir.IntType(64)
@@ -36,6 +42,8 @@ _DOUBLES = ir.VectorType(ir.DoubleType(), 64)
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, *indices: Any) -> Any:
     """Pointer to an element of a C-contiguous array; no bounds are checked and no index wraps around."""
+    if array_type.layout != "C":
+        raise TypeError(f"Kernels of bit columns take C-contiguous arrays; got layout {array_type.layout!r}.")
     struct = context.make_array(array_type)(context, builder, array)
     offset = indices[0]
     for axis, index in enumerate(indices[1:], start=1):
@@ -66,7 +74,7 @@ def _llvm_function(builder: Any, name: str, result: Any, argument: Any) -> Any:
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [argument]), name)
 
 
-# --- rules into bits ---------------------------------------------------------------------------------------------------
+# --- rules into bits --------------------------------------------------------------------------------------------------
 
 
 def _compare(block: FloatArray, row: int, start: int, bound: float) -> np.uint64:
@@ -92,31 +100,6 @@ def _overload_compare(block: Any, row: Any, start: Any, bound: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _evaluate_atom(
-    block: FloatArray,
-    row: int,
-    start: int,
-    bounds: FloatArray,
-    first_bound: int,
-    last_bound: int,
-    missing: bool,
-    atoms: Words,
-    atom: int,
-    first_word: int,
-    last_word: int,
-) -> None:
-    """Write some words of an atom from 64 values each, the first of them at ``block[row, start]``."""
-    for w in range(first_word, last_word):
-        begin = start + 64 * (w - first_word)
-        bits = _ZERO
-        for b in range(first_bound, last_bound):
-            bits ^= _compare(block, row, begin, bounds[b])
-        if missing:
-            bits |= ~_compare(block, row, begin, np.inf)  # only a NaN is not <= inf
-        atoms[atom, w] = bits
-
-
-@njit(cache=True, nogil=True)
 def evaluate_rules(
     block: FloatArray,
     atom_rows: Int32Array,
@@ -130,27 +113,23 @@ def evaluate_rules(
     last_word: int,
     words: Words,
 ) -> None:
-    """Write words ``first_word .. last_word - 1`` of every rule into `words` (changed in place).
+    """Write words ``first_word .. last_word - 1`` of every rule, all 64 rows of each, into `words` (changed in place).
 
-    Atom ``a`` looks at row ``atom_rows[a]`` of `block` and is the XOR of ``x <= bound`` over its bounds, or missing where
-    `atom_missing` says so. A rule is the AND of its literals, a literal an atom's bits XOR its flip.
+    Atom ``a`` looks at row ``atom_rows[a]`` of `block` and is the XOR of ``x <= bound`` over its bounds; missing values
+    are added where `atom_missing` says so. A rule is the AND of its literals, a literal an atom's bits XOR its flip.
     """
-    n_rows = block.shape[1]
-    n_full = n_rows // 64
     n_atoms = atom_rows.shape[0]
     atoms = np.empty((n_atoms, _ATOM_WORDS), np.uint64)
-    padded = np.full((1, 64), np.nan)
     for begin in range(first_word, last_word, _ATOM_WORDS):
         end = min(begin + _ATOM_WORDS, last_word)
-        n_whole = min(end, n_full) - begin
         for a in range(n_atoms):
-            row = atom_rows[a]
-            first, last, missing = bound_starts[a], bound_starts[a + 1], atom_missing[a]
-            _evaluate_atom(block, row, 64 * begin, bounds, first, last, missing, atoms, a, 0, n_whole)
-            if end > n_full:
-                for i in range(64 * n_full, n_rows):
-                    padded[0, i - 64 * n_full] = block[row, i]
-                _evaluate_atom(padded, 0, 0, bounds, first, last, missing, atoms, a, n_whole, n_whole + 1)
+            for w in range(begin, end):
+                bits = _ZERO
+                for k in range(bound_starts[a], bound_starts[a + 1]):
+                    bits ^= _compare(block, atom_rows[a], 64 * w, bounds[k])
+                if atom_missing[a]:
+                    bits |= ~_compare(block, atom_rows[a], 64 * w, np.inf)  # only a NaN is not <= inf
+                atoms[a, w - begin] = bits
         for r in range(rule_starts.shape[0] - 1):
             for w in range(begin, end):
                 words[r, w] = _ALL
@@ -158,181 +137,216 @@ def evaluate_rules(
                 atom, flip = literal_atoms[k], literal_flips[k]
                 for w in range(begin, end):
                     words[r, w] &= atoms[atom, w - begin] ^ flip
-            if end > n_full:
-                words[r, n_full] &= (_ONE << np.uint64(n_rows - 64 * n_full)) - _ONE
 
 
-# --- pair counts -------------------------------------------------------------------------------------------------------
+# --- pair counts ------------------------------------------------------------------------------------------------------
 
 
-def _count_pairs(left: Words, i: int, right: Words, j: int, n_words: int, counts: IntArray) -> None:
-    """Write the numbers of bits that rows ``i ..`` of `left` share with rows ``j ..`` of `right`, `_SIDE` of each."""
-    shared = left[i : i + _SIDE, None, :n_words] & right[None, j : j + _SIDE, :n_words]
-    counts[:] = np.bitwise_count(shared).sum(axis=2, dtype=np.int64).ravel()
+def _count_pairs(
+    left: Words, i: int, right: Words, j: int, start: int, n_words: int, counts: IntArray, column: int
+) -> None:
+    """Write the numbers of bits that rows ``i ..`` of `left` share with rows ``j ..`` of `right`, `_SIDE` of each.
+
+    The words of `left` begin at 0, those of `right` at `start`; the counts go to rows ``i ..``, columns ``column ..``.
+    """
+    shared = left[i : i + _SIDE, None, :n_words] & right[None, j : j + _SIDE, start : start + n_words]
+    counts[i : i + _SIDE, column : column + _SIDE] = np.bitwise_count(shared).sum(axis=2, dtype=np.int64)
 
 
 @intrinsic
-def _count_pairs_vector(typingctx: Any, left: Any, i: Any, right: Any, j: Any, n_words: Any, counts: Any) -> Any:
+def _count_pairs_vector(
+    typingctx: Any, left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
+) -> Any:
     """AND and popcount with all sums in vector registers; `n_words` is a multiple of `_LANES`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        left, i, right, j, start, n_words, counts, column = args
+        left_type, _, right_type, _, _, _, counts_type, _ = signature.args
         vector = ir.VectorType(_WORD, _LANES)
         popcount = _llvm_function(builder, f"llvm.ctpop.v{_LANES}i64", vector, vector)
         add_lanes = _llvm_function(builder, f"llvm.vector.reduce.add.v{_LANES}i64", _WORD, vector)
-        zero, start = ir.Constant(vector, [0] * _LANES), ir.Constant(_WORD, 0)
-
-        def rows(array: int) -> list[Any]:
-            first = [builder.add(args[array + 1], ir.Constant(_WORD, k)) for k in range(_SIDE)]
-            return [_element(context, builder, signature.args[array], args[array], k, start) for k in first]
-
-        lefts, rights = rows(0), rows(2)
+        zero = ir.Constant(_WORD, 0)
+        steps = [ir.Constant(_WORD, k) for k in range(_SIDE)]
+        lefts = [_element(context, builder, left_type, left, builder.add(i, k), zero) for k in steps]
+        rights = [_element(context, builder, right_type, right, builder.add(j, k), start) for k in steps]
         sums = [cgutils.alloca_once(builder, vector) for _ in range(_SIDE * _SIDE)]
         for total in sums:
-            builder.store(zero, total)
-        with cgutils.for_range_slice(builder, start, args[4], ir.Constant(_WORD, _LANES)) as (word, _):
+            builder.store(ir.Constant(vector, [0] * _LANES), total)
+        with cgutils.for_range_slice(builder, zero, n_words, ir.Constant(_WORD, _LANES)) as (word, _):
             a, b = ([_load(builder, builder.gep(row, [word]), vector) for row in side] for side in (lefts, rights))
-            for total, (x, y) in zip(sums, ((x, y) for x in a for y in b), strict=True):
+            for total, (x, y) in zip(sums, itertools.product(a, b), strict=True):
                 shared = builder.call(popcount, [builder.and_(x, y)])
                 builder.store(builder.add(builder.load(total), shared), total)
-        for k, total in enumerate(sums):
-            target = _element(context, builder, signature.args[5], args[5], ir.Constant(_WORD, k))
+        for total, (a, b) in zip(sums, itertools.product(steps, steps), strict=True):
+            target = _element(context, builder, counts_type, counts, builder.add(i, a), builder.add(column, b))
             builder.store(builder.call(add_lanes, [builder.load(total)]), target)
         return context.get_dummy_value()
 
-    return types.void(left, types.intp, right, types.intp, types.intp, counts), codegen
+    index = types.intp
+    return types.void(left, index, right, index, index, index, counts, index), codegen
 
 
 @overload(_count_pairs, strict=False)
-def _overload_count_pairs(left: Any, i: Any, right: Any, j: Any, n_words: Any, counts: Any) -> Any:
-    return lambda left, i, right, j, n_words, counts: _count_pairs_vector(left, i, right, j, n_words, counts)
+def _overload_count_pairs(
+    left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
+) -> Any:
+    return lambda left, i, right, j, start, n_words, counts, column: _count_pairs_vector(
+        left, i, right, j, start, n_words, counts, column
+    )
 
 
 @njit(cache=True, nogil=True)
-def _pack(words: Words, first: int, begin: int, tile: Words) -> None:
-    """Copy `RULE_TILE` rules x `_COUNT_WORDS` words into `tile`, zeros beyond the edges."""
-    n_rules, n_words = words.shape
-    end = min(begin + _COUNT_WORDS, n_words)
-    for r in range(first, first + RULE_TILE):
-        if r < n_rules:
-            for w in range(begin, end):
-                tile[r - first, w - begin] = words[r, w]
-            for w in range(end, begin + _COUNT_WORDS):
-                tile[r - first, w - begin] = _ZERO
-        else:
-            for w in range(_COUNT_WORDS):
-                tile[r - first, w] = _ZERO
+def _pack(words: Words, first: int, begin: int, packed: Words) -> None:
+    """Fill `packed` with the words from ``words[first, begin]`` on, zeros beyond the edges."""
+    n_rules = min(packed.shape[0], words.shape[0] - first)
+    n_words = min(packed.shape[1], words.shape[1] - begin)
+    for r in range(n_rules):
+        for w in range(n_words):
+            packed[r, w] = words[first + r, begin + w]
+        for w in range(n_words, packed.shape[1]):
+            packed[r, w] = _ZERO
+    for r in range(n_rules, packed.shape[0]):
+        for w in range(packed.shape[1]):
+            packed[r, w] = _ZERO
 
 
 @njit(cache=True, nogil=True)
 def add_pair_counts(words: Words, first: int, counts: IntArray) -> None:
-    """Add a strip of the Gram matrix to `counts` (changed in place): rules ``first .. first + RULE_TILE - 1``.
+    """Add a strip of the Gram matrix to `counts` (changed in place): rules ``first .. first + STRIP_RULES - 1``.
 
-    The strip runs from the diagonal to the last rule and is mirrored, so the strips at multiples of `RULE_TILE`
+    The strip runs from the diagonal to the last rule and is mirrored, so the strips at multiples of `STRIP_RULES`
     together fill the matrix and touch disjoint entries.
     """
     n_rules, n_words = words.shape
-    left = np.empty((RULE_TILE, _COUNT_WORDS), np.uint64)
-    right = np.empty((RULE_TILE, _COUNT_WORDS), np.uint64)
-    block = np.empty(_SIDE * _SIDE, np.int64)
-    n_left = min(RULE_TILE, n_rules - first)
+    strip = np.empty((STRIP_RULES, _COUNT_WORDS), np.uint64)
+    edge = np.empty((_SIDE, _COUNT_WORDS), np.uint64)
+    tile = np.empty((STRIP_RULES, _TILE_RULES), np.int64)
+    last = min(first + STRIP_RULES, n_rules)
     for begin in range(0, n_words, _COUNT_WORDS):
         n_counted = -(-min(_COUNT_WORDS, n_words - begin) // _LANES) * _LANES
-        _pack(words, first, begin, left)
-        for second in range(first, n_rules, RULE_TILE):
-            n_right = min(RULE_TILE, n_rules - second)
-            _pack(words, second, begin, right)
-            for i in range(0, n_left, _SIDE):
-                for j in range(0, n_right, _SIDE):
-                    _count_pairs(left, i, right, j, n_counted, block)
-                    for k in range(_SIDE * _SIDE):
-                        a, b = i + k // _SIDE, j + k % _SIDE
-                        if a < n_left and b < n_right:
-                            counts[first + a, second + b] += block[k]
-                            if second > first:
-                                counts[second + b, first + a] += block[k]
+        _pack(words, first, begin, strip)
+        for second in range(first, n_rules, _TILE_RULES):
+            end = min(second + _TILE_RULES, n_rules)
+            for j in range(second, end, _SIDE):
+                right, row, start = words, j, begin
+                if j + _SIDE > n_rules or begin + n_counted > n_words:
+                    _pack(words, j, begin, edge)
+                    right, row, start = edge, 0, 0
+                for i in range(0, min(last, j + _SIDE) - first, _SIDE):
+                    _count_pairs(strip, i, right, row, start, n_counted, tile, j - second)
+            for a in range(first, last):
+                for b in range(max(a, second), end):
+                    counts[a, b] += tile[a - first, b - second]
+            for b in range(second, end):
+                for a in range(first, min(b, last)):
+                    counts[b, a] += tile[a - first, b - second]
 
 
-# --- sums over the rows of a rule --------------------------------------------------------------------------------------
+# --- sums over the rows of a rule -------------------------------------------------------------------------------------
 
 
-def _sum_rows(words: Words, rule: int, first_word: int, last_word: int, values: FloatArray, sums: FloatArray) -> None:
-    """Write the sums of the rows of `values` that the rule's bits choose; row 0 is bit 0 of `first_word`."""
-    sums[:] = 0.0
-    for w in range(first_word, last_word):
-        for i in range(64):
-            if (int(words[rule, w]) >> i) & 1:
-                sums += values[64 * (w - first_word) + i]
+def _fill_table(rows: FloatArray, k: int, tables: FloatArray) -> None:
+    """Write table `k`: entry ``e`` is the sum of the rows ``4 * k + i`` for which bit ``i`` of ``e`` is set."""
+    for entry in range(16):
+        tables[k, entry] = sum((rows[4 * k + i] for i in range(4) if entry >> i & 1), np.zeros(_SUM_COLUMNS))
 
 
 @intrinsic
-def _sum_rows_vector(
-    typingctx: Any, words: Any, rule: Any, first_word: Any, last_word: Any, values: Any, sums: Any
-) -> Any:
-    """Jump from set bit to set bit with the sums of all columns in vector registers."""
+def _fill_table_vector(typingctx: Any, rows: Any, k: Any, tables: Any) -> Any:
+    """Add each entry's highest row to the entry without it."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        rows, k, tables = args
         vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
         zero = ir.Constant(_WORD, 0)
-        totals = cgutils.alloca_once(builder, vector)
-        rest = cgutils.alloca_once(builder, _WORD)
-        builder.store(ir.Constant(vector, [0.0] * _SUM_COLUMNS), totals)
-        with cgutils.for_range_slice(builder, args[2], args[3], ir.Constant(_WORD, 1)) as (word, _):
-            source = _element(context, builder, signature.args[0], args[0], args[1], word)
-            row = builder.mul(builder.sub(word, args[2]), ir.Constant(_WORD, 64))
-            builder.store(builder.load(source), rest)
-            test = builder.append_basic_block("test")
-            body = builder.append_basic_block("body")
-            done = builder.append_basic_block("done")
-            builder.branch(test)
-            builder.position_at_end(test)
-            bits = builder.load(rest)
-            builder.cbranch(builder.icmp_unsigned("!=", bits, zero), body, done)
-            builder.position_at_end(body)
-            bit = builder.cttz(bits, ir.Constant(ir.IntType(1), 1))
-            builder.store(builder.and_(bits, builder.sub(bits, ir.Constant(_WORD, 1))), rest)
-            chosen = _element(context, builder, signature.args[4], args[4], builder.add(row, bit), zero)
-            builder.store(builder.fadd(builder.load(totals), _load(builder, chosen, vector)), totals)
-            builder.branch(test)
-            builder.position_at_end(done)
-        target = _vector_at(builder, _element(context, builder, signature.args[5], args[5], zero), vector)
-        builder.store(builder.load(totals), target, align=8)
+        sums: list[Any] = [ir.Constant(vector, [0.0] * _SUM_COLUMNS)]
+        for i in range(4):
+            row = builder.add(builder.mul(k, ir.Constant(_WORD, 4)), ir.Constant(_WORD, i))
+            added = _load(builder, _element(context, builder, signature.args[0], rows, row, zero), vector)
+            sums += [builder.fadd(total, added) for total in sums]
+        for entry, total in enumerate(sums):
+            target = _element(context, builder, signature.args[2], tables, k, ir.Constant(_WORD, entry), zero)
+            builder.store(total, _vector_at(builder, target, vector), align=8)
         return context.get_dummy_value()
 
-    return types.void(words, types.intp, types.intp, types.intp, values, sums), codegen
+    return types.void(rows, types.intp, tables), codegen
 
 
-@overload(_sum_rows, strict=False)
-def _overload_sum_rows(words: Any, rule: Any, first_word: Any, last_word: Any, values: Any, sums: Any) -> Any:
-    return lambda words, rule, first_word, last_word, values, sums: _sum_rows_vector(
-        words, rule, first_word, last_word, values, sums
-    )
+@overload(_fill_table, strict=False)
+def _overload_fill_table(rows: Any, k: Any, tables: Any) -> Any:
+    return lambda rows, k, tables: _fill_table_vector(rows, k, tables)
+
+
+def _add_lookups(word: np.uint64, tables: FloatArray, sums: FloatArray, row: int) -> None:
+    """Add the sums of a word's chosen rows to ``sums[row]``, four rows a look-up (changed in place)."""
+    for k in range(16):
+        sums[row] += tables[k, (int(word) >> (4 * k)) & 15]
+
+
+@intrinsic
+def _add_lookups_vector(typingctx: Any, word: Any, tables: Any, sums: Any, row: Any) -> Any:
+    """Look up 16 vectors; four chains of additions, so that one need not wait for another."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, tables, sums, row = args
+        vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
+        zero = ir.Constant(_WORD, 0)
+        found = []
+        for k in range(16):
+            entry = builder.and_(builder.lshr(word, ir.Constant(_WORD, 4 * k)), ir.Constant(_WORD, 15))
+            place = _element(context, builder, signature.args[1], tables, ir.Constant(_WORD, k), entry, zero)
+            found.append(_load(builder, place, vector))
+        target = _element(context, builder, signature.args[2], sums, row, zero)
+        chains = [functools.reduce(builder.fadd, found[k::4]) for k in range(4)]
+        total = functools.reduce(builder.fadd, [*chains, _load(builder, target, vector)])
+        builder.store(total, _vector_at(builder, target, vector), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, tables, sums, types.intp), codegen
+
+
+@overload(_add_lookups, strict=False)
+def _overload_add_lookups(word: Any, tables: Any, sums: Any, row: Any) -> Any:
+    return lambda word, tables, sums, row: _add_lookups_vector(word, tables, sums, row)
 
 
 @njit(cache=True, nogil=True)
 def add_masked_sums(words: Words, values: FloatArray, first: int, last: int, sums: FloatArray) -> None:
     """Add the sums of `values` over the rows of rules ``first .. last - 1`` to `sums` (changed in place).
 
-    Rows are added in passes of `_SUM_WORDS` words, whatever the range of rules.
+    For each group of four rows the sums of all 16 choices are made once, then every rule looks up its own. The order of
+    addition depends on neither `first` nor `last`.
     """
-    n_words = words.shape[1]
+    n_rules, n_words = last - first, words.shape[1]
     n_rows, n_columns = values.shape
-    tile = np.zeros((64 * _SUM_WORDS, _SUM_COLUMNS))
-    part = np.empty(_SUM_COLUMNS)
+    tables = np.empty((16, 16, _SUM_COLUMNS))
+    rows = np.zeros((64, _SUM_COLUMNS))
+    lines = np.empty((_LANES, n_rules), np.uint64)
+    panel = np.empty((n_rules, _SUM_COLUMNS))
     for column in range(0, n_columns, _SUM_COLUMNS):
         width = min(_SUM_COLUMNS, n_columns - column)
-        tile[:] = 0.0
-        for begin in range(0, n_words, _SUM_WORDS):
-            end = min(begin + _SUM_WORDS, n_words)
-            for i in range(64 * begin, min(64 * end, n_rows)):
+        for r in range(n_rules):
+            for c in range(_SUM_COLUMNS):
+                panel[r, c] = 0.0
+        for w in range(n_words):
+            if w % _LANES == 0:
+                # Bit columns often lie a power of two apart, where a cache can hold few of them: read each line once.
+                for r in range(n_rules):
+                    for k in range(min(_LANES, n_words - w)):
+                        lines[k, r] = words[first + r, w + k]
+            for i in range(min(64, n_rows - 64 * w)):  # bits beyond the last row are zero, so old rows do no harm there
                 for c in range(width):
-                    tile[i - 64 * begin, c] = values[i, column + c]
-            for r in range(first, last):
-                _sum_rows(words, r, begin, end, tile, part)
-                for c in range(width):
-                    sums[r, column + c] += part[c]
+                    rows[i, c] = values[64 * w + i, column + c]
+            for k in range(16):
+                _fill_table(rows, k, tables)
+            for r in range(n_rules):
+                _add_lookups(lines[w % _LANES, r], tables, panel, r)
+        for r in range(n_rules):
+            for c in range(width):
+                sums[first + r, column + c] += panel[r, c]
 
 
-# --- scores ------------------------------------------------------------------------------------------------------------
+# --- scores -----------------------------------------------------------------------------------------------------------
 
 
 def _add_where(word: np.uint64, number: float, scores: FloatArray, start: int) -> None:

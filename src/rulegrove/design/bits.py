@@ -12,13 +12,13 @@ from rulegrove.rules.rule import Condition, Rule
 
 _TASK_WORDS = 256  # words of a thread's task where rows are divided; a multiple of every kernel's pass
 
-# An atom is (feature, whether a missing value satisfies it, bounds): the XOR of ``x <= bound`` over its bounds. One bound is
-# a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
+# An atom is (feature, whether a missing value satisfies it, bounds): the XOR of ``x <= bound`` over its bounds. One
+# bound is a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
 _Atom = tuple[int, bool, tuple[float, ...]]
 _Literal = tuple[_Atom, bool]  # an atom and whether to negate it
 
 
-def _run(task: Callable[[int], None], starts: Iterable[int], n_threads: int) -> None:
+def run_tasks(task: Callable[[int], None], starts: Iterable[int], n_threads: int) -> None:
     """Call `task` for every start; tasks write to disjoint places, so their order does not matter."""
     starts = list(starts)
     if n_threads == 1 or len(starts) < 2:
@@ -62,11 +62,12 @@ class BitMatrix:
     @property
     def n_rules(self) -> int:
         """Number of columns."""
-        return self.words.shape[0]
+        return len(self.words)
 
     def counts(self) -> IntArray:
         """Rows of each rule, an ndarray of shape (n_rules,)."""
-        return np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+        counts: IntArray = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+        return counts
 
     def to_dense(self) -> ByteArray:
         """Give the columns as 0 and 1, an ndarray of shape (n_rows, n_rules)."""
@@ -82,9 +83,9 @@ class BitMatrix:
 
     def add_gram(self, counts: IntArray, n_threads: int = 1) -> None:
         """Add `gram` to `counts` in place."""
-        _run(
+        run_tasks(
             lambda start: _kernels.add_pair_counts(self.words, start, counts),
-            range(0, self.n_rules, _kernels.RULE_TILE),
+            range(0, self.n_rules, _kernels.STRIP_RULES),
             n_threads,
         )
 
@@ -105,7 +106,7 @@ class BitMatrix:
         values = np.ascontiguousarray(values, dtype=np.float64)
         sums = np.zeros((self.n_rules, values.shape[1]))
         step = max(1, -(-self.n_rules // n_threads))
-        _run(
+        run_tasks(
             lambda start: _kernels.add_masked_sums(self.words, values, start, min(start + step, self.n_rules), sums),
             range(0, self.n_rules, step),
             n_threads,
@@ -120,7 +121,7 @@ class BitMatrix:
         coef = np.ascontiguousarray(coef, dtype=np.float64)
         n_words = self.words.shape[1]
         scores = np.zeros(64 * n_words)
-        _run(
+        run_tasks(
             lambda start: _kernels.add_scores(self.words, coef, start, min(start + _TASK_WORDS, n_words), scores),
             range(0, n_words, _TASK_WORDS),
             n_threads,
@@ -185,18 +186,28 @@ class RuleProgram:
         """
         block = np.ascontiguousarray(block, dtype=np.float64)
         n_rows = block.shape[1]
-        n_words = -(-n_rows // 64)
-        words = np.empty((self.n_rules, n_words), np.uint64)
+        n_full, n_rest = divmod(n_rows, 64)
+        words = np.empty((self.n_rules, n_full + (n_rest > 0)), np.uint64)
+        self._evaluate_words(block, n_full, words, n_threads)
+        if n_rest:
+            tail = np.zeros((len(block), 64))
+            tail[:, :n_rest] = block[:, 64 * n_full :]
+            last = np.empty((self.n_rules, 1), np.uint64)
+            self._evaluate_words(tail, 1, last, 1)
+            words[:, -1] = last[:, 0] & np.uint64((1 << n_rest) - 1)
+        return BitMatrix(words, n_rows)
+
+    def _evaluate_words(self, block: FloatArray, n_words: int, words: Words, n_threads: int) -> None:
+        """Write the first `n_words` words of every rule."""
         atoms = (self.atom_rows, self.atom_missing, self.bound_starts, self.bounds)
         literals = (self.rule_starts, self.literal_atoms, self.literal_flips)
-        _run(
+        run_tasks(
             lambda start: _kernels.evaluate_rules(
                 block, *atoms, *literals, start, min(start + _TASK_WORDS, n_words), words
             ),
             range(0, n_words, _TASK_WORDS),
             n_threads,
         )
-        return BitMatrix(words, n_rows)
 
 
 def _needed_atoms(condition: Condition) -> Iterable[_Atom]:
@@ -212,7 +223,7 @@ def _needed_atoms(condition: Condition) -> Iterable[_Atom]:
 
 
 def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
-    """Ends of the runs of consecutive codes."""
+    """Find the ends of the runs of consecutive codes."""
     members = set(codes)
     ends = [code for code in codes if code + 1 not in members]
     before = [code - 1 for code in codes if code - 1 not in members]
@@ -229,8 +240,8 @@ def _literals(condition: Condition, needed: set[_Atom]) -> Iterable[_Literal]:
     if bounded:
         yield (feature, missing, (condition.upper,)), False
     if condition.lower > -np.inf:
-        # A NaN satisfies "not (x <= lower)". To keep it out, negate "x <= lower or missing" where some rule has that atom
-        # anyway; else ask for a value that is not missing, unless the upper bound already does.
+        # A NaN satisfies "not (x <= lower)". To keep it out, negate "x <= lower or missing" where some rule has that
+        # atom anyway; else ask for a value that is not missing, unless the upper bound already does.
         or_missing: _Atom = (feature, True, (condition.lower,))
         if not missing and or_missing in needed:
             yield or_missing, True

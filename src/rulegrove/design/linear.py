@@ -9,6 +9,7 @@ from rulegrove._typing import FloatArray, IntArray
 # Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
 # (Friedman and Popescu 2008, section 5).
 _RULE_SCALE = 0.4
+_CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transposition stay in cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +52,13 @@ class LinearTerms:
         ndarray of shape (n_rows, n_terms)
         """
         terms = np.empty((block.shape[1], self.n_terms))
-        np.clip(block.T, self.lower, self.upper, out=terms)
-        terms -= self.center
-        terms *= self.scale
-        terms[np.isnan(terms)] = 0.0
+        lower, upper, center, scale = (part[:, None] for part in (self.lower, self.upper, self.center, self.scale))
+        for start in range(0, len(terms), _CHUNK_ROWS):
+            chunk = np.clip(block[:, start : start + _CHUNK_ROWS], lower, upper)
+            chunk -= center
+            chunk *= scale
+            chunk[np.isnan(chunk)] = 0.0
+            terms[start : start + _CHUNK_ROWS] = chunk.T
         return terms
 
 

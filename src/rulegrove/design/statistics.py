@@ -1,16 +1,19 @@
 """Sufficient statistics of squared-error fits: sums that add up over rows, blocks, threads and machines."""
 
+import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
-from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.bits import BitMatrix, RuleProgram
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove.design.bits import BitMatrix, RuleProgram, run_tasks
 from rulegrove.design.linear import LinearTerms
 
 _MAX_DISTINCT_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
+_STRIP_RULES = 256  # rules of a thread's task in a matrix product
 _DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights: 16 MB
 
 
@@ -41,12 +44,16 @@ class Moments:
     y_sum: FloatArray
     y_y: FloatArray
 
+    def __sub__(self, part: "Moments") -> "Moments":
+        """Moments of the rows that are not in `part`: train = total - fold."""
+        return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})
+
 
 @dataclass(eq=False)
 class Statistics:
     """Sums over the rows of each of F folds, for R rules, Q linear terms and J outputs.
 
-    As long as every weight is one, `rule_gram` holds integers: they are exact and the same for any division of the rows into
+    As long as every weight is one, `rule_gram` holds integers: exact, and the same for any division of the rows into
     blocks. Outputs far from zero lose digits when the sums are centred later; shift them first.
 
     Parameters
@@ -88,7 +95,7 @@ class Statistics:
     n_rows: IntArray
     support: IntArray
     weight: FloatArray
-    rule_gram: IntArray | FloatArray
+    rule_gram: AnyArray
     rule_linear: FloatArray
     linear_gram: FloatArray
     linear_sum: FloatArray
@@ -122,12 +129,12 @@ class Statistics:
     @property
     def n_rules(self) -> int:
         """Number of rules."""
-        return self.support.shape[1]
+        return int(self.support.shape[1])
 
     @property
     def n_terms(self) -> int:
         """Number of rules and linear terms."""
-        return self.x_y.shape[1]
+        return int(self.x_y.shape[1])
 
     def update(
         self,
@@ -157,28 +164,42 @@ class Statistics:
         """
         if bits.n_rows == 0:
             return
-        n_rules, n_linear = self.n_rules, linear.shape[1]
-        equal = weights is None or bool((weights == weights[0]).all())
-        common = float(weights[0]) if weights is not None and equal else 1.0
-        values = np.concatenate((linear, y), axis=1)
-        weighted_values = values * common if weights is None or equal else values * weights[:, None]
-        sums = bits.sums(weighted_values, n_threads)
-
+        common = 1.0
+        if weights is not None and bool((weights == weights[0]).all()):
+            common, weights = float(weights[0]), None
         self.n_rows[fold] += bits.n_rows
-        support = bits.counts()
-        self.support[fold] += support
-        self.weight[fold] += bits.n_rows * common if weights is None or equal else weights.sum()
-        self.rule_linear[fold] += sums[:, :n_linear]
-        self.linear_gram[fold] += weighted_values[:, :n_linear].T @ linear
-        self.linear_sum[fold] += weighted_values[:, :n_linear].sum(axis=0)
-        self.x_y[fold, :n_rules] += sums[:, n_linear:]
-        self.x_y[fold, n_rules:] += weighted_values[:, :n_linear].T @ y
-        self.y_sum[fold] += weighted_values[:, n_linear:].sum(axis=0)
-        self.y_y[fold] += (weighted_values[:, n_linear:] * y).sum(axis=0)
-        if weights is None or equal:
-            self._add_counts(fold, bits, common, n_threads)
+        self.support[fold] += bits.counts()
+        # One thread for BLAS: its sums would depend on the number, and it stalls where cores are shared.
+        with _blas().limit(limits=1, user_api="blas"):
+            self._add_values(fold, bits, np.hstack((linear, y)), common, weights, n_threads)
+            if weights is None:
+                self._add_counts(fold, bits, common, n_threads)
+            else:
+                self._add_pair_weights(fold, bits, weights, n_threads)
+
+    def _add_values(
+        self, fold: int, bits: BitMatrix, values: FloatArray, common: float, weights: FloatArray | None, n_threads: int
+    ) -> None:
+        """Add all sums but those of pairs of rules; `values` are the linear terms and the outputs."""
+        n_rules, n_linear = self.n_rules, self.n_terms - self.n_rules
+        if weights is None:
+            self.weight[fold] += common * bits.n_rows
+            totals = common * values.sum(axis=0)
+            products = common * (values.T @ values)
+            rule_sums = common * bits.sums(values, n_threads)
         else:
-            self._add_weighted(fold, bits, weights, n_threads)
+            self.weight[fold] += weights.sum()
+            totals = weights @ values
+            rule_sums = bits.sums(values * weights[:, None], n_threads)
+            values = values * np.sqrt(weights)[:, None]
+            products = values.T @ values
+        self.rule_linear[fold] += rule_sums[:, :n_linear]
+        self.linear_gram[fold] += products[:n_linear, :n_linear]
+        self.linear_sum[fold] += totals[:n_linear]
+        self.x_y[fold, :n_rules] += rule_sums[:, n_linear:]
+        self.x_y[fold, n_rules:] += products[:n_linear, n_linear:]
+        self.y_sum[fold] += totals[n_linear:]
+        self.y_y[fold] += np.diagonal(products)[n_linear:]
 
     def _add_counts(self, fold: int, bits: BitMatrix, weight: float, n_threads: int) -> None:
         """Add pair counts times one weight."""
@@ -189,17 +210,16 @@ class Statistics:
         else:
             self.rule_gram[fold] += weight * bits.gram(n_threads)
 
-    def _add_weighted(self, fold: int, bits: BitMatrix, weights: FloatArray, n_threads: int) -> None:
-        """Add pair weights by matrix products of the expanded bits."""
+    def _add_pair_weights(self, fold: int, bits: BitMatrix, weights: FloatArray, n_threads: int) -> None:
+        """Add weights of pairs by matrix products of the expanded bits."""
         self.rule_gram = self.rule_gram.astype(np.float64, copy=False)
         gram = self.rule_gram[fold]
         step = 64 * max(1, _DENSE_ELEMENTS // (64 * max(1, self.n_rules)))
         for start in range(0, bits.n_rows, step):
             stop = min(start + step, bits.n_rows)
             part = BitMatrix(bits.words[:, start // 64 : -(-stop // 64)], stop - start)
-            # sqrt(w) on both sides makes it a product of a matrix with itself, which BLAS does at half the cost.
-            dense = part.to_dense() * np.sqrt(weights[start:stop])[:, None]
-            gram += dense.T @ dense
+            dense = np.multiply(part.to_dense(), np.sqrt(weights[start:stop])[:, None])
+            run_tasks(functools.partial(_add_strip, dense, gram), range(0, self.n_rules, _STRIP_RULES), n_threads)
 
     def merge(self, other: "Statistics") -> "Statistics":
         """Statistics of both sets of rows together."""
@@ -207,56 +227,63 @@ class Statistics:
             **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
         )
 
-    def moments(self, exclude: int | None = None, keep: IntArray | None = None) -> Moments:
-        """Moments of all folds, or of all but one.
+    def keep_rules(self, kept: IntArray) -> "Statistics":
+        """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
+        terms = np.concatenate((kept, np.arange(self.n_rules, self.n_terms)))
+        square = np.empty((self.n_folds, kept.size, kept.size), self.rule_gram.dtype)
+        for fold, gram in enumerate(self.rule_gram):
+            square[fold] = gram[np.ix_(kept, kept)]
+        return replace(
+            self,
+            support=self.support[:, kept],
+            rule_gram=square,
+            rule_linear=self.rule_linear[:, kept],
+            x_y=self.x_y[:, terms],
+        )
 
-        Parameters
-        ----------
-        exclude : int, optional
-            Fold to leave out: the training rows when that fold validates.
-        keep : ndarray of int64, optional
-            Terms to keep, in this order; all if None.
+    def moments(self) -> Moments:
+        """Moments of all folds together."""
+        return self._moments(slice(None))
 
-        Returns
-        -------
-        Moments
-        """
-        return self._moments([fold for fold in range(self.n_folds) if fold != exclude], keep)
+    def fold_moments(self, fold: int) -> Moments:
+        """Moments of one fold alone."""
+        return self._moments(slice(fold, fold + 1))
 
-    def fold_moments(self, fold: int, keep: IntArray | None = None) -> Moments:
-        """Moments of one fold alone, restricted to the terms in `keep`."""
-        return self._moments([fold], keep)
-
-    def _moments(self, folds: list[int], keep: IntArray | None) -> Moments:
-        """Sum some folds and assemble the terms."""
+    def _moments(self, folds: slice) -> Moments:
+        """Sum some folds and assemble the terms; integers stay integers until they are added."""
         rules = slice(0, self.n_rules)
         linear = slice(self.n_rules, self.n_terms)
         gram = np.empty((self.n_terms, self.n_terms))
-        gram[rules, rules] = _sum_folds(self.rule_gram, folds)
-        gram[rules, linear] = _sum_folds(self.rule_linear, folds)
+        gram[rules, rules] = self.rule_gram[folds].sum(axis=0)
+        gram[rules, linear] = self.rule_linear[folds].sum(axis=0)
         gram[linear, rules] = gram[rules, linear].T
-        gram[linear, linear] = _sum_folds(self.linear_gram, folds)
+        gram[linear, linear] = self.linear_gram[folds].sum(axis=0)
         # A rule is 0 or 1, its own square: the diagonal holds its sum.
-        x_sum = np.concatenate((np.diagonal(gram)[rules], _sum_folds(self.linear_sum, folds)))
-        x_y = _sum_folds(self.x_y, folds)
-        if keep is not None:
-            x_sum, x_y, gram = x_sum[keep], x_y[keep], gram[np.ix_(keep, keep)]
+        x_sum = np.concatenate((np.diagonal(gram)[rules], self.linear_sum[folds].sum(axis=0)))
         return Moments(
-            weight=float(_sum_folds(self.weight, folds)),
+            weight=float(self.weight[folds].sum()),
             x_sum=x_sum,
             gram=gram,
-            x_y=x_y,
-            y_sum=_sum_folds(self.y_sum, folds),
-            y_y=_sum_folds(self.y_y, folds),
+            x_y=self.x_y[folds].sum(axis=0),
+            y_sum=self.y_sum[folds].sum(axis=0),
+            y_y=self.y_y[folds].sum(axis=0),
         )
 
 
-def _sum_folds(values: IntArray | FloatArray, folds: list[int]) -> FloatArray:
-    """Sum the chosen folds without copying them first; integers stay integers until they are added."""
-    total = np.zeros(values.shape[1:], values.dtype)
-    for fold in folds:
-        total += values[fold]
-    return total
+def _add_strip(dense: FloatArray, gram: FloatArray, start: int) -> None:
+    """Add a strip of ``dense.T @ dense`` from the diagonal to the last column, and its mirror, to `gram`."""
+    stop = min(start + _STRIP_RULES, dense.shape[1])
+    square = dense[:, start:stop].T @ dense[:, start:stop]
+    rest = dense[:, start:stop].T @ dense[:, stop:]
+    gram[start:stop, start:stop] += square
+    gram[start:stop, stop:] += rest
+    gram[stop:, start:stop] += rest.T
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Handle on NumPy's BLAS; finding it takes some milliseconds."""
+    return ThreadpoolController()
 
 
 class ColumnsLike(Protocol):
@@ -301,8 +328,8 @@ def collect_statistics(
     folds : ndarray of shape (n_rows,), int64, optional
         Fold of each row, counted from 0; one fold if None.
     weights : ndarray of shape (n_rows,), optional
-        Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers for
-        each weight; with many, matrix products take about ten times as long.
+        Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers
+        for each weight; with many, matrix products take about ten times as long.
     n_threads : int
         Threads to use; the result does not depend on it.
     block_rows : int

@@ -1,11 +1,11 @@
 """The terms of a model, and which column of the design is which term."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import FloatArray
 from rulegrove.columns import Feature
 from rulegrove.design.linear import LinearTerms
 from rulegrove.rules.rule import Rule
@@ -88,7 +88,3 @@ class Terms:
     def centers(self) -> FloatArray:
         """What the design subtracts from each term, in the term's own unit: 0 for a rule."""
         return np.concatenate([np.zeros(len(self.rules)), self.linear.center])
-
-    def keep_rules(self, kept: IntArray, aliases: tuple[tuple[Alias, ...], ...]) -> "Terms":
-        """The same linear terms with only some of the rules."""
-        return replace(self, rules=tuple(self.rules[k] for k in kept), aliases=aliases)

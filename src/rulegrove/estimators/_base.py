@@ -21,7 +21,7 @@ from rulegrove._validation import (
     check_weights,
     count_threads,
 )
-from rulegrove.columns import Columns, column_names, encode_columns, learn_columns
+from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitting import (
@@ -184,8 +184,9 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
-        columns = learn_columns(X, categorical=self.categorical_features, max_categories=self.max_bins)
-        check_features(self, X, reset=True)
+        table = as_table(X)
+        columns = learn_columns(table, categorical=self.categorical_features, max_categories=self.max_bins)
+        check_features(self, table, reset=True)
         target = self._read_target(y, check_weights(sample_weight, columns.n_rows))
         check_same_length(columns.n_rows, target.values)
         data = TrainingData.of(columns, target)
@@ -247,13 +248,13 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _columns(self, X: Any) -> Columns:
         """Read a table to predict on; it must have the columns of the fit, in their order."""
-        check_is_fitted(self)
-        column_names(X)
-        check_features(self, X, reset=False)
-        return encode_columns(X, self._model.features)
+        table = as_table(X)
+        check_features(self, table, reset=False)
+        return encode_columns(table, self._model.features)
 
     def _scores(self, X: Any) -> FloatArray:
         """The score F of every row."""
+        check_is_fitted(self)
         return self._model.score(self._columns(X), count_threads(self.n_jobs))
 
     def transform_rules(self, X: Any) -> AnyArray:
@@ -269,6 +270,7 @@ class BaseRuleEnsemble(BaseEstimator):
             Columns as in `rules_`: 0 or 1 for a rule, the winsorised attribute for a linear term. Scores are
             ``intercept_ + transform_rules(X) @ coef_``. Integers when all terms are rules.
         """
+        check_is_fitted(self)
         values = self._model.values(self._columns(X))
         return values if any(isinstance(term, Linear) for term in self._model.terms) else values.astype(np.uint8)
 

@@ -102,19 +102,16 @@ class Growth:
 
 @dataclass(frozen=True)
 class Design:
-    """Candidate terms and their statistics; `keep` are the columns of the statistics that are terms."""
+    """Candidate terms, their statistics by fold and the moments of all folds."""
 
     terms: Terms
     statistics: Statistics
-    keep: IntArray
-
-    def problem(self, exclude: int | None = None) -> Problem:
-        """The least-squares problem of all rows, or of all but one fold."""
-        return as_problem(self.statistics.moments(exclude=exclude, keep=self.keep))
+    total: Moments
 
     def fold(self, fold: int) -> Fold:
         """What cross-validation needs of a fold: train = total - fold."""
-        return Fold(self.problem(exclude=fold), self.statistics.fold_moments(fold, keep=self.keep))
+        held_out = self.statistics.fold_moments(fold)
+        return Fold(as_problem(self.total - held_out), held_out)
 
 
 def as_problem(moments: Moments) -> Problem:
@@ -234,9 +231,9 @@ def build_design(
         on_progress=progress,
     )
     simplified = simplify(rules, statistics.rule_gram.sum(axis=0), float(statistics.weight.sum()))
-    terms = Terms(rules, linear, ((),) * len(rules)).keep_rules(simplified.kept, simplified.aliases)
-    keep = np.concatenate([simplified.kept, len(rules) + np.arange(linear.features.size)])
-    return Design(terms, statistics, keep)
+    terms = Terms(tuple(rules[k] for k in simplified.kept), linear, simplified.aliases)
+    statistics = statistics.keep_rules(simplified.kept)
+    return Design(terms, statistics, statistics.moments())
 
 
 def assign_folds(
@@ -308,7 +305,7 @@ def solve(
     """The path of the whole data and the point that the folds, the cap on terms or the user choose."""
     with ThreadPoolExecutor(n_threads) as executor:
         path, fold_errors = walk(
-            solver, design.problem(), folds, executor=executor, max_terms=max_terms, on_progress=progress
+            solver, as_problem(design.total), folds, executor=executor, max_terms=max_terms, on_progress=progress
         )
     if isinstance(selection, str):
         return path, choose(path, fold_errors, folds, selection, max_terms)
@@ -341,7 +338,7 @@ class Fitted:
 
 def make_model(data: TrainingData, design: Design, path: Path, index: int) -> Fitted:
     """The terms of a point of the path, the most important first."""
-    moments = design.statistics.moments(keep=design.keep)
+    moments = design.total
     mean = moments.x_sum / moments.weight
     spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
     importance = np.abs(path.coefs[index]) * spread

@@ -129,7 +129,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(self.classes_[(self._scores(X) > 0).astype(np.intp)])
+        positive = self._scores(X) > 0
+        return np.asarray(self.classes_[positive.astype(np.intp)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,31 +1,26 @@
 """Compiled loops of the solvers: coordinate descent along an elastic net path, from the Gram alone.
 
-Layout. The terms that may be non-zero form the working set ``members[:n]``; everything the descent touches lives in
-compact arrays in that order: ``block[:n, :n]`` the Gram, ``linear`` X'y/N, ``weights`` the coefficients, ``grad``
-X'(y - Xa)/N. A pass then costs n times the number of moving terms, whatever the number of rows or candidate terms.
+The terms that may be non-zero form the working set. Everything the descent touches is copied into arrays in the order
+of that set, so a pass costs its size times the number of moving terms, whatever the number of rows and candidates.
+
+Memory comes from the caller and rows are addressed by index: allocations, slices and views inside a kernel each take
+numba a good part of a second to compile.
 """
 
 import numpy as np
 from numba import njit
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import ByteArray, FloatArray, IntArray
 
-# Passes between two extrapolations, and the number of differences combined in one (Anderson's depth).
+# Passes between two extrapolations, each of which combines as many differences of iterates.
 _DEPTH = 5
 
 
 @njit(cache=True, nogil=True)
-def _copy(source: FloatArray, target: FloatArray, n: int) -> None:
-    """Copy the first n entries; a loop, since slice assignments take numba seconds to compile."""
-    for k in range(n):
-        target[k] = source[k]
-
-
-@njit(cache=True, nogil=True)
 def _certify(
-    coef: FloatArray, grad: FloatArray, linear: FloatArray, y_y: float, l1: float, l2: float, n: int
+    coef: FloatArray, grad: FloatArray, linear: FloatArray, n: int, y_y: float, l1: float, l2: float
 ) -> tuple[float, float]:
-    """Objective and duality gap over the first n entries, where ``grad = linear - G coef``."""
+    """Objective and duality gap as if the first n terms were all; ``linear`` is X'y/N and ``grad`` X'(y - Xa)/N."""
     fit = 0.0
     slack = 0.0
     norm_1 = 0.0
@@ -40,12 +35,11 @@ def _certify(
         norm_1 += abs(a)
         norm_2 += a * a
         largest = max(largest, abs(g - l2 * a))
-        over = abs(g) - l1
-        if over > 0.0:
-            excess += over * over
+        over = max(abs(g) - l1, 0.0)
+        excess += over * over
     rss = max(y_y - fit - slack, 0.0)
     primal = 0.5 * rss + l1 * norm_1 + 0.5 * l2 * norm_2
-    # A multiple of the residual of the problem with sqrt(l2) I below X is feasible for the dual; take the best multiple.
+    # Feasible for the dual: multiples of the residual of the problem with sqrt(l2) I below X. Take the best of them.
     target = y_y - fit
     augmented = rss + l2 * norm_2
     scale = target / augmented if augmented > 0.0 else 1.0
@@ -58,235 +52,331 @@ def _certify(
 
 
 @njit(cache=True, nogil=True)
-def _descend(block: FloatArray, weights: FloatArray, grad: FloatArray, l1: float, l2: float, n: int) -> float:
-    """One pass over the working set, in place; returns the largest decrease of the objective's model by one term."""
-    moved = 0.0
+def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: int, l1: float, l2: float) -> bool:
+    """One pass over the working set, changing ``coef`` and ``grad``; False if nothing moved."""
+    moved = False
     for j in range(n):
-        old = weights[j]
-        g = grad[j]
-        if old == 0.0 and abs(g) <= l1:
+        old = coef[j]
+        slope = grad[j]
+        if old == 0.0 and abs(slope) <= l1:
             continue
-        diagonal = block[j, j]
-        curvature = diagonal + l2
-        if curvature <= 0.0:
-            continue
-        z = g + diagonal * old
+        curvature = block[j, j] + l2
+        goal = slope + block[j, j] * old
         new = 0.0
-        if z > l1:
-            new = (z - l1) / curvature
-        elif z < -l1:
-            new = (z + l1) / curvature
+        if curvature > 0.0:
+            if goal > l1:
+                new = (goal - l1) / curvature
+            elif goal < -l1:
+                new = (goal + l1) / curvature
         delta = new - old
         if delta != 0.0:
-            weights[j] = new
-            row = block[j]
+            coef[j] = new
             for k in range(n):
-                grad[k] -= delta * row[k]
-            moved = max(moved, delta * delta * curvature)
+                grad[k] -= delta * block[j, k]
+            moved = True
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _extrapolate(past: FloatArray, past_grad: FloatArray, weights: FloatArray, grad: FloatArray, n: int) -> bool:
-    """Write Anderson's combination of the last iterates to ``weights`` and ``grad``; False if it does not exist.
+def _remember(
+    coef: FloatArray, grad: FloatArray, past_coef: FloatArray, past_grad: FloatArray, row: int, n: int
+) -> None:
+    """Copy the current point to a row of the past."""
+    for k in range(n):
+        past_coef[row, k] = coef[k]
+        past_grad[row, k] = grad[k]
 
-    The combination with coefficients summing to one that makes the combined step smallest. The gradient is affine in
-    the coefficients, so the same combination of gradients is exact and no product with the Gram is needed.
+
+@njit(cache=True, nogil=True)
+def _combine(
+    past_coef: FloatArray, past_grad: FloatArray, mix: FloatArray, coef: FloatArray, grad: FloatArray, n: int
+) -> None:
+    """Make the combination of the past points after the first the current one."""
+    for k in range(n):
+        a = 0.0
+        g = 0.0
+        for p in range(mix.shape[0]):
+            a += mix[p] * past_coef[p + 1, k]
+            g += mix[p] * past_grad[p + 1, k]
+        coef[k] = a
+        grad[k] = g
+
+
+@njit(cache=True, nogil=True)
+def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: int) -> bool:
+    """Set ``mix`` to Anderson's weights of the rows of ``past`` after the first; False if there are none.
+
+    They sum to one and make the combined step smallest: solve U U' z = 1 for the steps U and divide by the sum.
+    ``system`` is memory for U U'.
     """
-    normal = np.empty((_DEPTH, _DEPTH))
-    mix = np.ones(_DEPTH)
+    depth = mix.shape[0]
     trace = 0.0
-    for p in range(_DEPTH):
+    for p in range(depth):
         for q in range(p + 1):
             total = 0.0
             for k in range(n):
                 total += (past[p + 1, k] - past[p, k]) * (past[q + 1, k] - past[q, k])
-            normal[p, q] = total
-            normal[q, p] = total
-        trace += normal[p, p]
+            system[p, q] = total
+            system[q, p] = total
+        trace += system[p, p]
+        mix[p] = 1.0
     if trace <= 0.0:
         return False
-    for p in range(_DEPTH):
-        normal[p, p] += 1e-12 * trace
-    for p in range(_DEPTH):  # elimination without pivoting: the matrix is symmetric positive definite
-        if normal[p, p] <= 0.0:
+    for p in range(depth):
+        system[p, p] += 1e-12 * trace  # nearly parallel steps: prefer small weights
+    for p in range(depth):  # Gauss-Jordan; positive definite, so no pivoting
+        if system[p, p] <= 0.0:
             return False
-        for q in range(p + 1, _DEPTH):
-            ratio = normal[q, p] / normal[p, p]
-            for s in range(p, _DEPTH):
-                normal[q, s] -= ratio * normal[p, s]
-            mix[q] -= ratio * mix[p]
+        for q in range(depth):
+            if q != p:
+                ratio = system[q, p] / system[p, p]
+                mix[q] -= ratio * mix[p]
+                for r in range(p, depth):
+                    system[q, r] -= ratio * system[p, r]
     total = 0.0
-    for p in range(_DEPTH - 1, -1, -1):
-        for q in range(p + 1, _DEPTH):
-            mix[p] -= normal[p, q] * mix[q]
-        mix[p] /= normal[p, p]
+    for p in range(depth):
+        mix[p] /= system[p, p]
         total += mix[p]
     if total == 0.0:
         return False
-    for k in range(n):
-        a = 0.0
-        g = 0.0
-        for p in range(_DEPTH):
-            a += mix[p] * past[p + 1, k]
-            g += mix[p] * past_grad[p + 1, k]
-        weights[k] = a / total
-        grad[k] = g / total
+    for p in range(depth):
+        mix[p] /= total
     return True
 
 
 @njit(cache=True, nogil=True)
-def _full_gradient(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray) -> None:
-    """Set ``grad`` to ``x_y - gram @ coef``, touching only the rows of non-zero coefficients."""
-    for k in range(x_y.shape[0]):
-        grad[k] = x_y[k]
-    for j in range(coef.shape[0]):
-        a = coef[j]
-        if a != 0.0:
-            row = gram[j]
-            for k in range(row.shape[0]):
-                grad[k] -= a * row[k]
+def _solve_block(
+    block: FloatArray,
+    linear: FloatArray,
+    coef: FloatArray,
+    grad: FloatArray,
+    past_coef: FloatArray,
+    past_grad: FloatArray,
+    system: FloatArray,
+    mix: FloatArray,
+    n: int,
+    y_y: float,
+    l1: float,
+    l2: float,
+    tol: float,
+    max_iter: int,
+) -> tuple[int, bool]:
+    """Minimise over the working set, changing ``coef`` and ``grad``; returns the passes and whether the last one moved.
+
+    The gradient is affine in the coefficients, so an extrapolated point comes with its gradient and needs no product
+    with the Gram. It may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
+    """
+    depth = mix.shape[0]
+    objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
+    _remember(coef, grad, past_coef, past_grad, 0, n)
+    moved = True
+    passes = 0
+    row = 0
+    while gap > tol and moved and passes < max_iter:
+        moved = _descend(block, coef, grad, n, l1, l2)
+        passes += 1
+        row += 1
+        objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
+        _remember(coef, grad, past_coef, past_grad, row, n)
+        if row == depth and gap > tol and passes < max_iter:
+            row = 0
+            if _mix(past_coef, system, mix, n):
+                _combine(past_coef, past_grad, mix, coef, grad, n)
+                if not _certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
+                    for p in range(depth):
+                        mix[p] = 0.0
+                    mix[depth - 1] = 1.0  # back to the last iterate
+                    _combine(past_coef, past_grad, mix, coef, grad, n)
+            _remember(coef, grad, past_coef, past_grad, 0, n)
+    return passes, moved
 
 
 @njit(cache=True, nogil=True)
+def _admit(
+    gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: int
+) -> None:
+    """Put ``term`` at position n of the working set."""
+    members[n] = term
+    linear[n] = x_y[term]
+    for i in range(n + 1):
+        value = gram[term, members[i]]
+        block[n, i] = value
+        block[i, n] = value
+
+
+@njit(cache=True, nogil=True)
+def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray) -> None:
+    """Compute the gradient of all terms afresh, from the rows of the non-zero coefficients."""
+    n_terms = x_y.shape[0]
+    for k in range(n_terms):
+        grad[k] = x_y[k]
+    for j in range(n_terms):
+        a = coef[j]
+        if a != 0.0:
+            for k in range(n_terms):
+                grad[k] -= a * gram[j, k]
+
+
+@njit(cache=True, nogil=True)
+def _follow(
+    gram: FloatArray,
+    x_y: FloatArray,
+    y_y: float,
+    penalties: FloatArray,
+    l1_ratio: float,
+    tol: float,
+    max_iter: int,
+    all_coef: FloatArray,
+    all_grad: FloatArray,
+    inside: ByteArray,
+    members: IntArray,
+    block: FloatArray,
+    linear: FloatArray,
+    coef: FloatArray,
+    grad: FloatArray,
+    past_coef: FloatArray,
+    past_grad: FloatArray,
+    system: FloatArray,
+    mix: FloatArray,
+    coefs: FloatArray,
+    gaps: FloatArray,
+    iterations: IntArray,
+) -> None:
+    """Fill the last three arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
+    n_terms = x_y.shape[0]
+    _refresh(gram, x_y, all_coef, all_grad)
+    l1_before = 0.0
+    if l1_ratio > 0.0:  # the penalty whose solution the start is: active terms meet their condition with equality
+        for k in range(n_terms):
+            share = l1_ratio + (1.0 - l1_ratio) * abs(all_coef[k])
+            l1_before = max(l1_before, l1_ratio * abs(all_grad[k]) / share)
+
+    n = 0
+    for point in range(penalties.shape[0]):
+        l1 = penalties[point] * l1_ratio
+        l2 = penalties[point] * (1.0 - l1_ratio)
+        edge = 2.0 * l1 - l1_before  # sequential strong rule
+        l1_before = l1
+
+        # Rebuild the working set without the terms that the rule discards, once they are many.
+        n_kept = 0
+        for i in range(n):
+            if all_coef[members[i]] != 0.0 or abs(all_grad[members[i]]) >= edge:
+                n_kept += 1
+        if 4 * n > 5 * n_kept + 32:
+            for i in range(n):
+                inside[members[i]] = 0
+            n = 0
+
+        passes = 0
+        moved = True
+        inner_tol = 0.99 * tol
+        while True:
+            n_before = n
+            for k in range(n_terms):
+                if inside[k] == 0 and (all_coef[k] != 0.0 or abs(all_grad[k]) >= edge):
+                    inside[k] = 1
+                    _admit(gram, x_y, k, members, block, linear, n)
+                    n += 1
+            if n == n_before and passes > 0:  # no term is missing, so only accuracy inside the set can be
+                if not moved:
+                    break
+                inner_tol *= 0.5
+            for i in range(n):
+                coef[i] = all_coef[members[i]]
+                grad[i] = all_grad[members[i]]
+            done, moved = _solve_block(
+                block,
+                linear,
+                coef,
+                grad,
+                past_coef,
+                past_grad,
+                system,
+                mix,
+                n,
+                y_y,
+                l1,
+                l2,
+                inner_tol,
+                max_iter - passes,
+            )
+            passes += done
+            for i in range(n):
+                all_coef[members[i]] = coef[i]
+            _refresh(gram, x_y, all_coef, all_grad)
+            _, gaps[point] = _certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
+            if gaps[point] <= tol or passes >= max_iter:
+                break
+            edge = l1  # from here on: the optimality conditions of the terms outside
+        iterations[point] = passes
+        for k in range(n_terms):
+            coefs[point, k] = all_coef[k]
+
+
 def elastic_net_path(
     gram: FloatArray,
     x_y: FloatArray,
     y_y: float,
     penalties: FloatArray,
     l1_ratio: float,
-    start: FloatArray,
     tol: float,
     max_iter: int,
+    start: FloatArray,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Follow the elastic net along ``penalties``; nothing passed in is changed.
+    """Follow the elastic net along decreasing penalties; nothing passed in is changed.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_terms, n_terms)
+    x_y : ndarray of shape (n_terms,)
+    y_y : float
+    penalties : ndarray of shape (n_points,)
+    l1_ratio : float
+    tol : float
+        Absolute duality gap to reach.
+    max_iter : int
+        Most passes for one penalty.
+    start : ndarray of shape (n_terms,)
+        Coefficients to begin with.
 
     Returns
     -------
-    coefs : ndarray of shape (n_penalties, n_terms)
-    gaps : ndarray of shape (n_penalties,)
-        Absolute duality gaps.
-    iterations : ndarray of shape (n_penalties,)
+    coefs : ndarray of shape (n_points, n_terms)
+    gaps : ndarray of shape (n_points,)
+        Absolute duality gaps over all terms.
+    iterations : ndarray of shape (n_points,)
         Passes over the working set.
     """
-    n_terms = x_y.shape[0]
-    n_penalties = penalties.shape[0]
-    coefs = np.zeros((n_penalties, n_terms))
-    gaps = np.zeros(n_penalties)
-    iterations = np.zeros(n_penalties, dtype=np.int64)
-
-    coef = start.copy()
-    full_grad = np.empty(n_terms)
-    _full_gradient(gram, x_y, coef, full_grad)
-
-    # An odd number of cache lines a row spreads the rows over all sets of the cache. Pages are committed when touched.
+    n_terms = len(x_y)
+    coefs = np.empty((len(penalties), n_terms))
+    gaps = np.empty(len(penalties))
+    iterations = np.empty(len(penalties), dtype=np.int64)
+    # An odd number of cache lines a row spreads the rows over all sets of the cache. The system commits only pages
+    # that are touched, so the block costs the square of the largest working set, not of the number of terms.
     stride = 8 * (((n_terms + 7) // 8) | 1)
-    block = np.empty((n_terms, stride))
-    members = np.empty(n_terms, dtype=np.int64)
-    inside = np.zeros(n_terms, dtype=np.bool_)
-    linear = np.empty(n_terms)
-    weights = np.empty(n_terms)
-    grad = np.empty(n_terms)
-    past = np.empty((_DEPTH + 1, n_terms))
-    past_grad = np.empty((_DEPTH + 1, n_terms))
-    n = 0
-
-    # The penalty that `start` solves, if it solves one: every active term has |gradient| = penalty * (...).
-    l1_before = 0.0
-    if l1_ratio > 0.0:
-        for k in range(n_terms):
-            l1_before = max(l1_before, abs(full_grad[k]) / (l1_ratio + (1.0 - l1_ratio) * abs(coef[k])))
-        l1_before *= l1_ratio
-
-    for point in range(n_penalties):
-        l1 = penalties[point] * l1_ratio
-        l2 = penalties[point] * (1.0 - l1_ratio)
-        edge = 2.0 * l1 - l1_before  # sequential strong rule
-        l1_before = l1
-
-        # prune
-        kept = 0
-        for i in range(n):
-            k = members[i]
-            if coef[k] != 0.0 or abs(full_grad[k]) >= edge:
-                kept += 1
-        if n > kept + kept // 4 + 8:
-            kept = 0
-            for i in range(n):
-                k = members[i]
-                if coef[k] != 0.0 or abs(full_grad[k]) >= edge:
-                    members[kept] = k
-                    kept += 1
-                else:
-                    inside[k] = False
-            n = 0
-            for i in range(kept):
-                k = members[i]
-                for j in range(n + 1):
-                    value = gram[k, members[j]]
-                    block[n, j] = value
-                    block[j, n] = value
-                linear[n] = x_y[k]
-                n += 1
-
-        inner_tol = 0.5 * tol
-        passes = 0
-        objective = 0.0
-        gap = 0.0
-        while True:
-            for k in range(n_terms):
-                if not inside[k] and (coef[k] != 0.0 or abs(full_grad[k] - l2 * coef[k]) >= edge):
-                    inside[k] = True
-                    members[n] = k
-                    for j in range(n + 1):
-                        value = gram[k, members[j]]
-                        block[n, j] = value
-                        block[j, n] = value
-                    linear[n] = x_y[k]
-                    n += 1
-            for i in range(n):
-                weights[i] = coef[members[i]]
-                grad[i] = full_grad[members[i]]
-
-            objective, gap = _certify(weights, grad, linear, y_y, l1, l2, n)
-            step = 0
-            while gap > inner_tol and passes < max_iter:
-                if step == 0:
-                    _copy(weights, past[0], n)
-                    _copy(grad, past_grad[0], n)
-                moved = _descend(block, weights, grad, l1, l2, n)
-                passes += 1
-                step += 1
-                _copy(weights, past[step], n)
-                _copy(grad, past_grad[step], n)
-                objective, gap = _certify(weights, grad, linear, y_y, l1, l2, n)
-                if moved == 0.0:
-                    break
-                if step == _DEPTH and gap > inner_tol:
-                    step = 0
-                    if _extrapolate(past, past_grad, weights, grad, n):
-                        new_objective, new_gap = _certify(weights, grad, linear, y_y, l1, l2, n)
-                        if new_objective < objective:
-                            objective, gap = new_objective, new_gap
-                        else:
-                            _copy(past[_DEPTH], weights, n)
-                            _copy(past_grad[_DEPTH], grad, n)
-            for i in range(n):
-                coef[members[i]] = weights[i]
-            _full_gradient(gram, x_y, coef, full_grad)
-            objective, gap = _certify(coef, full_grad, x_y, y_y, l1, l2, n_terms)
-            if gap <= tol or passes >= max_iter:
-                break
-            edge = l1
-            found = False
-            for k in range(n_terms):
-                if not inside[k] and abs(full_grad[k]) > l1:
-                    found = True
-            if not found:
-                inner_tol *= 0.1
-                if moved == 0.0:
-                    break
-        _copy(coef, coefs[point], n_terms)
-        gaps[point] = gap
-        iterations[point] = passes
+    _follow(
+        gram,
+        x_y,
+        y_y,
+        penalties,
+        l1_ratio,
+        tol,
+        max_iter,
+        all_coef=start.copy(),
+        all_grad=np.empty(n_terms),
+        inside=np.zeros(n_terms, dtype=np.uint8),
+        members=np.empty(n_terms, dtype=np.int64),
+        block=np.empty((n_terms, stride)),
+        linear=np.empty(n_terms),
+        coef=np.empty(n_terms),
+        grad=np.empty(n_terms),
+        past_coef=np.empty((_DEPTH + 1, n_terms)),
+        past_grad=np.empty((_DEPTH + 1, n_terms)),
+        system=np.empty((_DEPTH, _DEPTH)),
+        mix=np.empty(_DEPTH),
+        coefs=coefs,
+        gaps=gaps,
+        iterations=iterations,
+    )
     return coefs, gaps, iterations

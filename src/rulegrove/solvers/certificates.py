@@ -26,8 +26,9 @@ def objective(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: floa
     >>> objective(problem, np.array([0.5]), penalty=0.5)
     0.875
     """
-    rss = problem.y_y - 2.0 * problem.x_y @ coef + coef @ problem.gram @ coef
-    return float(0.5 * max(rss, 0.0) + penalty * (l1_ratio * np.abs(coef).sum() + 0.5 * (1.0 - l1_ratio) * coef @ coef))
+    rss = float(problem.y_y - 2.0 * problem.x_y @ coef + coef @ problem.gram @ coef)
+    norm = l1_ratio * float(np.abs(coef).sum()) + 0.5 * (1.0 - l1_ratio) * float(coef @ coef)
+    return 0.5 * max(rss, 0.0) + penalty * norm
 
 
 def duality_gap(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: float = 1.0) -> float:

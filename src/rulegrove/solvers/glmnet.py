@@ -126,9 +126,7 @@ class Glmnet(BaseEstimator):
         """
         self._check_parameters()
         values = self.grid(problem) if penalties is None else _check_penalties(penalties)
-        first = _check_start(start, problem.n_terms)
         null_objective = 0.5 * problem.y_y
-
         began = time.perf_counter()
         coefs, gaps, iterations = elastic_net_path(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
@@ -136,9 +134,9 @@ class Glmnet(BaseEstimator):
             float(problem.y_y),
             values,
             float(self.l1_ratio),
-            first,
             float(self.tol) * null_objective,
             int(self.max_iter),
+            np.zeros(problem.n_terms) if start is None else _check_start(start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
 
@@ -174,8 +172,8 @@ class Glmnet(BaseEstimator):
         """Say once how many points missed the tolerance, and by how much."""
         worst = int(np.argmax(gaps))
         warnings.warn(
-            f"Glmnet left {int((~reached).sum())} of {len(penalties)} penalties at max_iter={self.max_iter} passes; the "
-            f"worst relative duality gap is {gaps[worst]:.1e} against tol={self.tol:.1e}, at penalty "
+            f"Glmnet left {int((~reached).sum())} of {len(penalties)} penalties at max_iter={self.max_iter} passes; "
+            f"the worst relative duality gap is {gaps[worst]:.1e} against tol={self.tol:.1e}, at penalty "
             f"{penalties[worst]:.3g}. Raise `max_iter` or `tol`, or stop at a larger penalty.",
             NotConvergedWarning,
             stacklevel=3,
@@ -198,11 +196,9 @@ def _check_penalties(penalties: Sequence[float] | FloatArray) -> FloatArray:
     return values
 
 
-def _check_start(start: FloatArray | None, n_terms: int) -> FloatArray:
-    """Return the start as a contiguous array of the right shape, zeros by default."""
-    if start is None:
-        return np.zeros(n_terms)
-    values = np.ascontiguousarray(start, dtype=np.float64)
+def _check_start(start: FloatArray, n_terms: int) -> FloatArray:
+    """Return the coefficients to begin with, if they fit the problem."""
+    values = np.asarray(start, dtype=np.float64)
     if values.shape != (n_terms,) or not np.isfinite(values).all():
         raise InvalidInputError(f"`start` must hold {n_terms} finite coefficients; got shape {values.shape}.")
     return values

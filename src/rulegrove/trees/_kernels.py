@@ -1,13 +1,17 @@
 """Compiled loops of binning, growing and walking trees.
 
-A *cell* is one bin of one feature in a histogram; the cells of a feature lie side by side and its missing values
-have the cell after its last bin. A cell holds ``[rows, weight, weighted target of each output]``.
+A *cell* is one bin of one feature in a histogram: the numbers ``[rows, weight, weighted target of each output]``,
+side by side. The cells of a feature follow each other, that of its missing values after its last bin. Histograms are
+flat, and a cell is known by the place of its first number.
 """
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray, Words
+
+Integer = int | np.int64
 
 MISSING = 255
 """Code of a missing value among the bins, which are numbered 0..254."""
@@ -17,48 +21,47 @@ NEITHER, LEFT, RIGHT, HEAVIER = 0, 1, 2, 3
 
 BLOCK_ROWS = 4096
 
+TINY = 1e-300
+"""Stands for a weight of zero in a denominator."""
 
-@njit(cache=True, nogil=True)
+ONE, TWO = np.uint64(1), np.uint64(2)
+"""Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def bin_values(block: FloatArray, thresholds: FloatArray, n_categories: IntArray, codes: ByteArray) -> None:
     """Write the bin of each value into `codes`; row f of `thresholds` is increasing and ends in infinities."""
-    n_features, n_rows = block.shape
-    for f in range(n_features):
+    for f in range(block.shape[0]):
         cuts = thresholds[f]
-        first_step = 1
-        while first_step < 256 and cuts[first_step - 1] < np.inf:
-            first_step *= 2
-        for i in range(n_rows):
+        for i in range(block.shape[1]):
             x = block[f, i]
             if np.isnan(x):
                 codes[f, i] = MISSING
             elif n_categories[f] > 0:
                 codes[f, i] = np.uint8(x)
             else:
-                # The number of thresholds below x, by a search without branches.
-                below = 0
-                step = first_step // 2
+                # Binary search for the number of thresholds below x; a product has no branch to guess wrong.
+                below = np.uint64(0)
+                step = np.uint64(128)
                 while step > 0:
-                    below += step * int(cuts[below + step - 1] < x)
-                    step //= 2
+                    below += step * np.uint64(cuts[below + step - ONE] < x)
+                    step >>= ONE
                 codes[f, i] = below
 
 
-@njit(cache=True, nogil=True)
-def _draw_below(n: int, state: Words) -> int:
-    """Draw one of 0..n-1 by xorshift64 (no multiplication, so plain Python gives the same numbers)."""
-    x = state[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    state[0] = x
-    return np.int64(x >> np.uint64(33)) % n
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Words) -> None:
+    """Draw places first..last-1 of `order` at random from all places at or after `first`, and sort them.
 
-
-@njit(cache=True, nogil=True)
-def _draw_candidates(order: IntArray, first: int, last: int, state: Words) -> None:
-    """Draw places first..last-1 of `order` at random from all places at or after `first`, and sort them."""
+    The generator is xorshift64: without products, plain Python draws the same numbers and warns of no overflow.
+    """
     for k in range(first, last):
-        other = k + _draw_below(len(order) - k, state)
+        x = state[0]
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        state[0] = x
+        other = k + np.int64(x >> np.uint64(33)) % (len(order) - k)
         order[k], order[other] = order[other], order[k]
     for k in range(first + 1, last):
         f = order[k]
@@ -69,194 +72,169 @@ def _draw_candidates(order: IntArray, first: int, last: int, state: Words) -> No
         order[j] = f
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _fill_cells(
-    codes: ByteArray, rows: IntArray, work: FloatArray, begin: int, end: int, first_cell: int, n_bins: int,
-    cells: FloatArray
+    codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, first_cell: int, last_cell: int,
+    stride: int, cells: FloatArray
 ) -> None:  # fmt: skip
-    """Add the rows begin..end-1 to the cells of the one feature whose codes are given."""
-    n_sums = cells.shape[1] - 1
-    if n_sums == 2:
-        for i in range(begin, end):
-            c = first_cell + min(np.int64(codes[rows[i]]), n_bins)
-            cells[c, 0] += 1.0
-            cells[c, 1] += work[i, 0]
-            cells[c, 2] += work[i, 1]
-    else:
-        for i in range(begin, end):
-            c = first_cell + min(np.int64(codes[rows[i]]), n_bins)
-            cells[c, 0] += 1.0
-            for k in range(n_sums):
-                cells[c, k + 1] += work[i, k]
+    """Count the rows begin..end-1 in the cells of feature f, the last of which is for missing values."""
+    for c in range(first_cell, last_cell + stride):
+        cells[c] = 0.0
+    first_place, last_place, width = np.uint64(first_cell), np.uint64(last_cell), np.uint64(stride)
+    for i in range(begin, end):
+        place = min(first_place + width * np.uint64(codes[f, np.uint64(rows[i])]), last_place)
+        cells[place] += 1.0
+        cells[place + ONE] += work[i, 0]
+        cells[place + TWO] += work[i, 1]
+        for k in range(2, stride - 1):
+            cells[place + np.uint64(k + 1)] += work[i, k]
 
 
-@njit(cache=True, nogil=True)
-def _best_prefix(
-    cells: FloatArray, order: IntArray, n_cells: int, shortest: int, n_rows: int, sums: FloatArray,
-    min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray
-) -> tuple[float, int]:  # fmt: skip
-    """Find the prefix of the ordered cells whose split from the rest gains most over `best`; 0 cells if none does.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _order_cells(
+    cells: FloatArray, first_cell: int, n_bins: int, categorical: bool, sums: FloatArray, node: int, order: IntArray,
+    keys: FloatArray, direction: FloatArray
+) -> int:  # fmt: skip
+    """Write the cells a scan shall pass into `order` and return their number.
 
-    The gain ``W / (W_L W_R) * sum_j (S_Lj - W_L S_j / W)^2`` is the decrease of the weighted squared error.
+    Bins of a numeric feature keep their order. Categories with rows, missing as one of them, are sorted by their mean
+    target; with several outputs by its projection on the first principal direction, found by power iteration.
     """
-    n_outputs = cells.shape[1] - 2
-    weight = sums[0]
-    length = 0
-    left_rows = 0.0
-    left_weight = 0.0
-    prefix[:n_outputs] = 0.0
-    left_sum = 0.0
-    mean = sums[1] / weight
-    for k in range(n_cells):
-        c = order[k]
-        left_rows += cells[c, 0]
-        left_weight += cells[c, 1]
-        left_sum += cells[c, 2]
-        for j in range(1, n_outputs):
-            prefix[j] += cells[c, j + 2]
-        if left_rows < min_rows or k + 1 < shortest:
-            continue
-        if n_rows - left_rows < min_rows:
-            break
-        right_weight = weight - left_weight
-        if left_weight <= min_weight or right_weight <= min_weight:
-            continue
-        shift = left_sum - left_weight * mean
-        square = shift * shift
-        for j in range(1, n_outputs):
-            shift = prefix[j] - left_weight * sums[j + 1] / weight
-            square += shift * shift
-        gain = square * weight / (left_weight * right_weight)
-        if gain > best + tie:
-            best = gain
-            length = k + 1
-    return best, length
-
-
-@njit(cache=True, nogil=True)
-def _scan_numeric(
-    cells: FloatArray, first_cell: int, n_bins: int, lows: FloatArray, highs: FloatArray, n_rows: int,
-    sums: FloatArray, min_rows: int, min_weight: float, best: float, tie: float, order: IntArray, prefix: FloatArray
-) -> tuple[float, int, int]:  # fmt: skip
-    """Find the best cut of one numeric feature: its gain, the last bin going left (-1: none) and the missing side."""
-    absent = first_cell + n_bins
-    order[0] = absent
-    for b in range(n_bins):
-        order[b + 1] = first_cell + b
-    n_missing = cells[absent, 0]
-    best, length = _best_prefix(
-        cells, order[1:], n_bins, 1, n_rows, sums, min_rows, min_weight, best, tie, prefix
-    )  # fmt: skip
-    last = length - 1
-    side = RIGHT if n_missing > 0 else HEAVIER
-    if n_missing > 0:
-        # A prefix of the missing cell alone was seen already: it is the split of all values from the missing ones.
-        best, length = _best_prefix(
-            cells, order, n_bins + 1, 2, n_rows, sums, min_rows, min_weight, best, tie, prefix
-        )  # fmt: skip
-        if length > 0:
-            last = length - 2
-            side = LEFT
-    if last >= 0:
-        following = last + 1
-        while following < n_bins and cells[first_cell + following, 0] == 0.0:
-            following += 1
-        if following == n_bins:
-            # All values of the node go left, the missing ones right: no threshold may tear unseen values off.
-            last = n_bins - 1
-        else:
-            # Bins without rows in the node lie on either side of the middle, as a threshold there would place them.
-            middle = highs[last] / 2 + lows[following] / 2
-            while last + 1 < following and lows[last + 1] <= middle:
-                last += 1
-    return best, last, side
-
-
-@njit(cache=True, nogil=True)
-def _principal_keys(cells: FloatArray, order: IntArray, n_cells: int, sums: FloatArray, keys: FloatArray) -> None:
-    """Write the projections of the cells' means on their first principal direction, by power iteration."""
-    n_outputs = cells.shape[1] - 2
-    shifts = np.zeros((n_cells, n_outputs))
-    direction = np.zeros(n_outputs)
-    largest = 0.0
-    for k in range(n_cells):
-        c = order[k]
-        size = 0.0
-        if cells[c, 1] > 0.0:
-            for j in range(n_outputs):
-                shifts[k, j] = cells[c, j + 2] / cells[c, 1] - sums[j + 1] / sums[0]
-                size += cells[c, 1] * shifts[k, j] ** 2
-        if size > largest:
-            largest = size
-            direction[:] = shifts[k]
-    for _ in range(30):
+    n_outputs = len(direction)
+    stride = 2 + n_outputs
+    n_cells = 0
+    for c in range(first_cell, first_cell + stride * (n_bins + 1 if categorical else n_bins), stride):
+        if cells[c] > 0.0 or not categorical:
+            order[n_cells] = c
+            n_cells += 1
+    if not categorical:
+        return n_cells
+    n_steps = 30 if n_outputs > 1 else 1
+    for j in range(n_outputs):
+        direction[j] = 1.0 / (j + 1)  # equal parts would be at right angles to targets that add up to a constant
+    for step in range(n_steps):
         norm = 0.0
         for j in range(n_outputs):
             norm += direction[j] ** 2
-        if norm == 0.0:
-            break
-        direction /= np.sqrt(norm)
+        norm = max(np.sqrt(norm), TINY)
+        for j in range(n_outputs):
+            direction[j] /= norm
         for k in range(n_cells):
             keys[k] = 0.0
             for j in range(n_outputs):
-                keys[k] += shifts[k, j] * direction[j]
-        direction[:] = 0.0
-        for k in range(n_cells):
+                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[node, j + 1] / sums[node, 0]
+                keys[k] += direction[j] * shift / max(cells[order[k] + 1], TINY)
+        if step + 1 < n_steps:
             for j in range(n_outputs):
-                direction[j] += cells[order[k], 1] * keys[k] * shifts[k, j]
-
-
-@njit(cache=True, nogil=True)
-def _scan_categories(
-    cells: FloatArray, first_cell: int, n_bins: int, n_rows: int, sums: FloatArray, min_rows: int, min_weight: float,
-    best: float, tie: float, order: IntArray, prefix: FloatArray, keys: FloatArray, sides: ByteArray
-) -> float:  # fmt: skip
-    """Find the best subset of one feature's categories, missing among them; `sides` changes only if one gains."""
-    n_present = 0
-    for b in range(n_bins + 1):
-        if cells[first_cell + b, 0] > 0.0:
-            order[n_present] = first_cell + b
-            keys[n_present] = 0.0
-            n_present += 1
-    if n_present < 2:
-        return best
-    if cells.shape[1] > 3:
-        _principal_keys(cells, order, n_present, sums, keys)
-    else:
-        for k in range(n_present):
-            c = order[k]
-            if cells[c, 1] > min_weight:
-                keys[k] = cells[c, 2] / cells[c, 1]
-    for k in range(1, n_present):
+                direction[j] = 0.0
+                for k in range(n_cells):
+                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[node, j + 1] / sums[node, 0]
+                    direction[j] += keys[k] * shift
+    for k in range(1, n_cells):
         key, c = keys[k], order[k]
         j = k
         while j > 0 and keys[j - 1] > key:
             keys[j], order[j] = keys[j - 1], order[j - 1]
             j -= 1
         keys[j], order[j] = key, c
-    best, length = _best_prefix(
-        cells, order, n_present, 1, n_rows, sums, min_rows, min_weight, best, tie, prefix
-    )  # fmt: skip
-    if length > 0:
-        sides[:] = NEITHER
-        sides[:n_bins] = HEAVIER
-        sides[MISSING] = HEAVIER
-        for k in range(n_present):
-            b = order[k] - first_cell
-            sides[b if b < n_bins else MISSING] = LEFT if k < length else RIGHT
-    return best
+    return n_cells
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_prefix(
+    cells: FloatArray, order: IntArray, n_cells: int, absent: int, n_rows: int, sums: FloatArray, node: int,
+    min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray
+) -> tuple[float, int, int]:  # fmt: skip
+    """Find how many of the ordered cells to send left for the most gain over `best`.
+
+    If the cell `absent` (-1: none) has rows, a second pass sends them left too. Return the gain, the number of cells
+    (0: none gains) and the side of the absent. The gain ``W / (W_L W_R) * sum_j (S_Lj - W_L S_j / W)^2`` is the
+    decrease of the weighted squared error.
+    """
+    n_outputs = len(prefix)
+    weight = sums[node, 0]
+    mean = sums[node, 1] / weight
+    min_left, max_left = float(min_rows), float(n_rows - min_rows)
+    min_product = min_weight * weight
+    least = best + tie
+    length = 0
+    has_absent = absent >= 0 and cells[absent] > 0.0
+    absent_side = RIGHT if has_absent else HEAVIER
+    left_rows, left_weight, left_sum = 0.0, 0.0, 0.0
+    for j in range(n_outputs):
+        prefix[j] = 0.0
+    for side in range(RIGHT, LEFT - 1 if has_absent else LEFT, -1):
+        if side == LEFT:
+            left_rows, left_weight, left_sum = cells[absent], cells[absent + 1], cells[absent + 2]
+            for j in range(1, n_outputs):
+                prefix[j] = cells[absent + 2 + j]
+        for k in range(n_cells):
+            c = np.uint64(order[k])
+            left_rows += cells[c]
+            left_weight += cells[c + ONE]
+            left_sum += cells[c + TWO]
+            for j in range(1, n_outputs):
+                prefix[j] += cells[c + np.uint64(j + 2)]
+            if left_rows < min_left:
+                continue
+            if left_rows > max_left:
+                break
+            product = left_weight * (weight - left_weight)
+            shift = left_sum - left_weight * mean
+            square = shift * shift
+            for j in range(1, n_outputs):
+                shift = prefix[j] - left_weight * sums[node, j + 1] / weight
+                square += shift * shift
+            if square * weight > least * product and product > min_product:
+                best = square * weight / product
+                least = best + tie
+                length = k + 1
+                absent_side = side if has_absent else HEAVIER
+    return best, length, absent_side
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _write_sides(
+    cells: FloatArray, first_cell: int, stride: int, n_bins: int, categorical: bool, order: IntArray, n_cells: int,
+    length: int, absent_side: int, sides: ByteArray, node: int
+) -> int:  # fmt: skip
+    """Write the side of each code if the first `length` cells go left; return the last bin going left, or -1.
+
+    A numeric cut moves to the middle of the bins without rows that follow it, which no row of the node feels. The
+    middle is counted in bins, not in values, so that trees do not change with a monotone change of a feature.
+    """
+    cut = -1
+    if not categorical:
+        following = length
+        while following < n_bins and cells[first_cell + stride * following] == 0.0:
+            following += 1
+        # If only missing values go right, no threshold may tear values off that the node has not seen.
+        cut = n_bins - 1 if following == n_bins else (length + following) // 2 - 1
+    for code in range(256):
+        if not categorical:
+            sides[node, code] = LEFT if code <= cut else RIGHT
+        else:
+            sides[node, code] = HEAVIER if code < n_bins else NEITHER
+    sides[node, MISSING] = absent_side
+    if categorical:
+        # Missing values alone go right, as they do for a numeric feature.
+        swap = length == 1 and order[0] == first_cell + stride * n_bins
+        for k in range(n_cells):
+            b = (order[k] - first_cell) // stride
+            sides[node, b if b < n_bins else MISSING] = LEFT if (k < length) != swap else RIGHT
+    return cut
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _partition(
-    codes: ByteArray, rows: IntArray, work: FloatArray, begin: int, end: int, sides: ByteArray, spare_rows: IntArray,
-    spare: FloatArray
+    codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, sides: ByteArray, node: int,
+    spare_rows: IntArray, spare: FloatArray
 ) -> int:  # fmt: skip
     """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end."""
     middle = begin
     n_right = 0
     for i in range(begin, end):
-        if sides[codes[rows[i]]] == LEFT:
+        if sides[node, codes[f, rows[i]]] == LEFT:
             rows[middle] = rows[i]
             for k in range(work.shape[1]):
                 work[middle, k] = work[i, k]
@@ -273,92 +251,52 @@ def _partition(
     return middle
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow_tree(
-    codes: ByteArray, sample: IntArray, residuals: FloatArray, curvatures: FloatArray, weights: FloatArray,
-    candidates: IntArray, first_cells: IntArray, n_bins: IntArray, n_categories: IntArray, has_missing: ByteArray,
-    lows: FloatArray, highs: FloatArray, max_leaves: int, max_features: int, min_rows: int, min_impurity: float,
-    max_depth: int, state: Words, histograms: FloatArray, features: Int32Array, children: Int32Array,
-    cuts: Int32Array, sides: ByteArray, n_rows: IntArray, values: FloatArray
+    codes: ByteArray, rows: IntArray, work: FloatArray, candidates: IntArray, first_cells: IntArray, n_bins: IntArray,
+    n_categories: IntArray, max_leaves: int, max_features: int, min_rows: int, min_impurity: float, max_depth: int,
+    state: Words, histograms: FloatArray, begins: IntArray, depths: IntArray, slots: IntArray, gains: FloatArray,
+    features: Int32Array, children: Int32Array, cuts: Int32Array,
+    sides: ByteArray, n_rows: IntArray, sums: FloatArray
 ) -> int:  # fmt: skip
     """Grow one tree, best split first, and return its number of nodes.
 
-    `histograms` is working space of shape (n_slots, n_cells, 2 + n_outputs): with a slot for each leaf the histogram
-    of the larger child is its parent's less its sibling's, with one slot every histogram is counted from the rows.
-    The last six arrays receive the nodes: the feature of the split (-1: leaf), the first of the two children, the
-    last bin going left (-1: categorical), the side of each code, the rows, and the Newton step of each output.
-    `state`, the state of the random generator, moves on.
+    `rows` are the rows of `codes` to grow on and `work` what is known of them: weight, weighted residuals, weighted
+    curvatures and weighted squared residual. Both end in the order of the leaves. `candidates` are the features that
+    can be split, and `state` the state of the random generator; both change when features are drawn.
+
+    `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the
+    histogram of the larger child is its parent's less its sibling's; with one slot every histogram is counted.
+    `begins`, `depths`, `slots` and `gains`, one number a node, come as zeros.
+
+    The last six arrays receive the nodes: feature, first of the two children (-1: leaf), last bin going left
+    (-1: categorical), side of each code, rows, and sums of `work`. A leaf may carry a split that found no room.
     """
-    n_sample, n_outputs = residuals.shape
-    n_sums = 1 + n_outputs
-    max_nodes = 2 * max_leaves - 1
+    n_columns = work.shape[1]
+    stride = 1 + n_columns // 2
     all_features = max_features >= len(candidates)
     keep_histograms = all_features and histograms.shape[0] >= max_leaves
-
-    # Columns of `work`: weight, weighted residuals, weighted curvatures, weighted squared residual; rows in the order
-    # of the nodes. Residuals are centred, so that sums lose no digits to a common level.
-    work = np.empty((n_sample, 2 + 2 * n_outputs))
-    spare = np.empty_like(work)
-    rows = np.arange(n_sample)
-    spare_rows = np.empty_like(rows)
-    level = np.zeros(n_outputs)
-    total_weight = 0.0
-    for i in range(n_sample):
-        total_weight += weights[i]
-        for j in range(n_outputs):
-            level[j] += weights[i] * residuals[i, j]
-    if total_weight <= 0.0:
-        total_weight = 1.0
-    level /= total_weight
-    for i in range(n_sample):
-        w = weights[i]
-        work[i, 0] = w
-        square = 0.0
-        for j in range(n_outputs):
-            r = residuals[i, j] - level[j]
-            work[i, 1 + j] = w * r
-            work[i, n_sums + j] = w * curvatures[i, j]
-            square += r * r
-        work[i, n_sums + n_outputs] = w * square
-
-    # With few features a split the pool's codes are read in place; otherwise each row is read so often that it pays
-    # to bring the sample together.
-    if all_features:
-        near = np.empty((codes.shape[0], n_sample), dtype=np.uint8)
-        for f in candidates:
-            for i in range(n_sample):
-                near[f, i] = codes[f, sample[i]]
-    else:
-        near = codes
-        rows[:] = sample
-
-    sums = np.zeros((max_nodes, work.shape[1]))
-    gains = np.zeros(max_nodes)
-    begins = np.zeros(max_nodes, dtype=np.int64)
-    depths = np.zeros(max_nodes, dtype=np.int64)
-    slots = np.zeros(max_nodes, dtype=np.int64)
-    order = candidates.copy()
-    cell_order = np.empty(257, dtype=np.int64)
+    spare = np.empty(work.shape)
+    spare_rows = np.empty(len(rows), dtype=np.int64)
+    order = np.empty(257, dtype=np.int64)
     keys = np.empty(257)
-    prefix = np.empty(n_outputs)
-    trial = np.empty(256, dtype=np.uint8)
+    prefix = np.empty(stride - 2)
     tie = 0.0
     min_weight = 0.0
 
     n_nodes = 1
     n_leaves = 1
-    n_rows[0] = n_sample
-    features[0] = -1
-    chosen = -1
+    n_rows[0] = len(rows)
+    chosen = 0
     fresh = 0  # nodes from here on have no sums and no split yet
     while True:
         for node in range(fresh, n_nodes):
             for i in range(begins[node], begins[node] + n_rows[node]):
-                for k in range(work.shape[1]):
+                for k in range(n_columns):
                     sums[node, k] += work[i, k]
-        if fresh == 0:
+        if n_leaves == 1:
             # Gains within rounding of each other are ties, and within rounding of zero none.
-            tie = 1e-11 * sums[0, n_sums + n_outputs]
+            tie = 1e-11 * sums[0, n_columns - 1]
             min_weight = 1e-13 * sums[0, 0]
         else:
             heavier = LEFT if sums[fresh, 0] >= sums[fresh + 1, 0] else RIGHT
@@ -369,112 +307,91 @@ def grow_tree(
             break
 
         n_open = 0
+        small = fresh
         for node in range(fresh, n_nodes):
-            impurity = sums[node, n_sums + n_outputs]
-            for j in range(n_outputs):
-                impurity -= sums[node, 1 + j] ** 2 / max(sums[node, 0], 1e-300)
+            impurity = sums[node, n_columns - 1]
+            for j in range(1, stride - 1):
+                impurity -= sums[node, j] ** 2 / max(sums[node, 0], TINY)
             enough = n_rows[node] >= 2 * min_rows and depths[node] < max_depth
             if enough and impurity > max(tie, min_impurity * sums[node, 0]):
                 gains[node] = -1.0
                 n_open += 1
+            slots[node] = slots[chosen]
+            if n_rows[node] < n_rows[small]:
+                small = node
         if keep_histograms and n_open > 0:
-            # The new slot takes the smaller child; what is left of the parent's slot is the larger child.
-            small = fresh
-            if fresh > 0 and n_rows[fresh + 1] < n_rows[fresh]:
-                small = fresh + 1
-            slot = n_leaves - 1
-            slots[small] = slot
-            cells = histograms[slot]
-            cells[:] = 0.0
-            for f in candidates:
+            # The new slot takes the smaller child; what is left in the parent's slot is the larger child.
+            slots[small] = n_leaves - 1
+            cells = histograms[n_leaves - 1]
+            for k in range(len(candidates)):
+                f = candidates[k]
                 _fill_cells(
-                    near[f], rows, work, begins[small], begins[small] + n_rows[small], first_cells[f], n_bins[f], cells
-                )
-            if fresh > 0:
-                slots[fresh + fresh + 1 - small] = slots[chosen]
+                    codes, f, rows, work, begins[small], begins[small] + n_rows[small], first_cells[f],
+                    first_cells[f + 1] - stride, stride, cells
+                )  # fmt: skip
+            if n_leaves > 1:
                 rest = histograms[slots[chosen]]
-                for c in range(cells.shape[0]):
-                    for k in range(cells.shape[1]):
-                        rest[c, k] -= cells[c, k]
+                for c in range(len(cells)):
+                    rest[c] -= cells[c]
 
         for node in range(fresh, n_nodes):
             if gains[node] == 0.0:
                 continue
             gain = 0.0
-            cells = histograms[slots[node]]
-            n_drawn = 0
-            while n_drawn < len(order) and (n_drawn == 0 or gain == 0.0):
+            cells = histograms[slots[node] if keep_histograms else 0]
+            n_drawn: Integer = np.int64(0)  # a literal would compile what it is passed to twice
+            while n_drawn < len(candidates) and gain == 0.0:
                 # As scikit-learn: go on drawing while no feature drawn so far can be split.
-                goal = n_drawn + 1 if n_drawn > 0 else min(max_features, len(order))
+                goal = n_drawn + 1 if n_drawn > 0 else min(max_features, len(candidates))
                 if not all_features:
-                    _draw_candidates(order, n_drawn, goal, state)
+                    _draw_candidates(candidates, n_drawn, goal, state)
                 for k in range(n_drawn, goal):
-                    f = order[k]
-                    first = first_cells[f]
+                    f = candidates[k]
                     if not keep_histograms:
-                        cells[first : first + n_bins[f] + 1] = 0.0
                         _fill_cells(
-                            near[f], rows, work, begins[node], begins[node] + n_rows[node], first, n_bins[f], cells
-                        )
-                    cut = -1
-                    if n_categories[f] > 0:
-                        better = _scan_categories(
-                            cells, first, n_bins[f], n_rows[node], sums[node], min_rows, min_weight, gain, tie,
-                            cell_order, prefix, keys, trial
+                            codes, f, rows, work, begins[node], begins[node] + n_rows[node], first_cells[f],
+                            first_cells[f + 1] - stride, stride, cells
                         )  # fmt: skip
-                    else:
-                        better, cut, side = _scan_numeric(
-                            cells, first, n_bins[f], lows[f], highs[f], n_rows[node], sums[node], min_rows,
-                            min_weight, gain, tie, cell_order, prefix
-                        )  # fmt: skip
-                        if better > gain:
-                            trial[: cut + 1] = LEFT
-                            trial[cut + 1 :] = RIGHT
-                            trial[MISSING] = side
-                    if better > gain:
-                        gain = better
+                    categorical = n_categories[f] > 0
+                    n_cells = _order_cells(
+                        cells, first_cells[f], n_bins[f], categorical, sums, node, order, keys, prefix
+                    )  # fmt: skip
+                    absent = -1 if categorical else first_cells[f + 1] - stride
+                    gain, length, absent_side = _best_prefix(
+                        cells, order, n_cells, absent, n_rows[node], sums, node, min_rows, min_weight, gain, tie,
+                        prefix
+                    )  # fmt: skip
+                    if length > 0:
                         features[node] = f
-                        cuts[node] = cut
-                        sides[node] = trial
-                        if has_missing[f] == 0:
-                            sides[node, MISSING] = NEITHER
+                        cuts[node] = _write_sides(
+                            cells, first_cells[f], stride, n_bins[f], categorical, order, n_cells, length, absent_side,
+                            sides, node
+                        )  # fmt: skip
                 n_drawn = goal
             gains[node] = gain
 
-        chosen = -1
-        for node in range(n_nodes):
-            if gains[node] > 0.0 and (chosen < 0 or gains[node] > gains[chosen] + tie):
+        chosen = n_nodes - 1
+        for node in range(n_nodes - 1, -1, -1):
+            if gains[node] >= gains[chosen] - tie:
                 chosen = node
-        if chosen < 0:
+        if gains[chosen] == 0.0:
             break
         gains[chosen] = 0.0
         begin = begins[chosen]
         end = begin + n_rows[chosen]
-        middle = _partition(near[features[chosen]], rows, work, begin, end, sides[chosen], spare_rows, spare)
-        children[chosen] = n_nodes
+        f = int(features[chosen])
+        middle = _partition(codes, f, rows, work, begin, end, sides, chosen, spare_rows, spare)
         fresh = n_nodes
-        for node in range(fresh, fresh + 2):
-            features[node] = -1
-            depths[node] = depths[chosen] + 1
+        children[chosen] = fresh
         begins[fresh], n_rows[fresh] = begin, middle - begin
         begins[fresh + 1], n_rows[fresh + 1] = middle, end - middle
+        depths[fresh] = depths[fresh + 1] = depths[chosen] + 1
         n_nodes += 2
         n_leaves += 1
-
-    for node in range(n_nodes):
-        if gains[node] > 0.0:
-            features[node] = -1  # found, but the tree was full
-        weight = max(sums[node, 0], 1e-300)
-        for j in range(n_outputs):
-            # A ramp is flat outside, a confident logistic nearly so: no Newton step there, but the mean residual.
-            curvature = sums[node, n_sums + j] / weight
-            values[node, j] = sums[node, 1 + j] / weight + level[j]
-            if curvature > 1e-3:
-                values[node, j] /= curvature
     return n_nodes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def add_tree(
     codes: ByteArray, n_nodes: int, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
     values: FloatArray, factor: float, scores: FloatArray
@@ -484,7 +401,8 @@ def add_tree(
     places = np.empty(BLOCK_ROWS, dtype=np.int32)
     for begin in range(0, n_rows, BLOCK_ROWS):
         size = min(BLOCK_ROWS, n_rows - begin)
-        places[:size] = 0
+        for i in range(size):
+            places[i] = 0
         # All rows of the block pass each split, for a comparison of bytes is cheaper than a walk's wrong guess.
         for node in range(n_nodes):
             if features[node] < 0:
@@ -505,10 +423,10 @@ def add_tree(
                 scores[begin + i, j] += factor * values[places[i], j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def find_nodes(
     block: FloatArray, roots: IntArray, features: Int32Array, thresholds: FloatArray, categorical: ByteArray,
-    left_categories: Words, right_categories: Words, missing: ByteArray, left: Int32Array, right: Int32Array,
+    left_categories: Words, right_categories: Words, missing: npt.NDArray[np.int8], left: Int32Array, right: Int32Array,
     places: Int32Array
 ) -> None:  # fmt: skip
     """Write into `places` (n_trees, n_rows) the node of each tree where each row of the block ends."""
@@ -520,7 +438,7 @@ def find_nodes(
                 x = block[features[node], i]
                 side = NEITHER
                 if np.isnan(x):
-                    side = np.int64(missing[node])
+                    side = int(missing[node])
                 elif categorical[node] == 0:
                     side = LEFT if x <= thresholds[node] else RIGHT
                 elif 0.0 <= x < 256.0:
@@ -532,5 +450,5 @@ def find_nodes(
                         side = RIGHT
                 if side == NEITHER:
                     break
-                node = np.int64(left[node] if side == LEFT else right[node])
+                node = int(left[node] if side == LEFT else right[node])
             places[tree, i] = node

@@ -20,8 +20,6 @@ class Bins:
     ----------
     thresholds : ndarray of shape (n_features, 255)
         Increasing midpoints between values next to each other, then infinities.
-    lows, highs : ndarray of shape (n_features, 255)
-        The least and greatest value in each bin of a numeric feature.
     n_bins : ndarray of shape (n_features,)
         Bins of each feature, missing not counted; for a categorical feature its categories.
     n_categories : ndarray of shape (n_features,)
@@ -31,8 +29,6 @@ class Bins:
     """
 
     thresholds: FloatArray
-    lows: FloatArray
-    highs: FloatArray
     n_bins: IntArray
     n_categories: IntArray
     has_missing: BoolArray
@@ -95,19 +91,15 @@ def fit_bins(block: FloatArray, n_categories: IntArray, *, weights: FloatArray |
            [  0,   1,   2,   0]], dtype=uint8)
     """
     n_features = len(block)
-    thresholds, lows, highs = (np.full((n_features, MAX_BINS), np.inf) for _ in range(3))
+    thresholds = np.full((n_features, MAX_BINS), np.inf)
     n_bins = n_categories.astype(np.int64)
-    has_missing = np.isnan(block).any(axis=1)
+    has_missing = np.asarray(np.isnan(block).any(axis=1))
     for f in np.flatnonzero(n_categories == 0):
         values, counts = _distinct_values(block[f], weights)
         last = _last_of_bins(counts, max_bins)
-        n = n_bins[f] = len(last)
-        if n > 0:
-            highs[f, :n] = values[last]
-            lows[f, 0] = values[0]
-            lows[f, 1:n] = values[last[:-1] + 1]
-            thresholds[f, : n - 1] = midpoints(highs[f, : n - 1], lows[f, 1:n])
-    return Bins(thresholds, lows, highs, n_bins, n_categories.astype(np.int64), has_missing)
+        n_bins[f] = len(last)
+        thresholds[f, : max(len(last) - 1, 0)] = midpoints(values[last[:-1]], values[last[:-1] + 1])
+    return Bins(thresholds, n_bins, n_categories.astype(np.int64), has_missing)
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
@@ -138,7 +130,10 @@ def _last_of_bins(counts: FloatArray, max_bins: int) -> IntArray:
         return np.unique(np.linspace(0, len(counts) - 1, min(len(counts), max_bins)).astype(np.int64))
     for _ in range(3):
         # A frequent value ends up alone in a bin whatever its weight; the others then share the bins left.
-        counts = np.minimum(counts, counts.sum() / max_bins)
+        room = counts.sum() / max_bins
+        if counts.max() <= room:
+            break
+        counts = np.minimum(counts, room)
     reached = np.cumsum(counts)
     wanted = reached[-1] / max_bins * np.arange(1, max_bins)
     last = np.searchsorted(reached, wanted * (1 - 1e-12))

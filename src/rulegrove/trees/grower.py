@@ -6,11 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray
-from rulegrove.trees._kernels import add_tree, grow_tree
+from rulegrove.trees._kernels import MISSING, TINY, add_tree, grow_tree
 from rulegrove.trees.binning import Bins
 
 HISTOGRAM_BYTES = 2**27
 """Most memory for the histograms of a tree's leaves; a tree that needs more counts each histogram from its rows."""
+
+ROWS_PER_CELL = 6
+"""Rows for each bin below which counting, with one feature's bins at hand, is faster than subtracting histograms."""
+
+FLAT = 1e-3
+"""Mean curvature of a node at or below which the loss counts as flat there."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,10 @@ class TreeGrower:
         self._bins = bins
         self._codes = codes
         self._limits = limits
-        self._has_missing = bins.has_missing.astype(np.uint8)
         self._candidates = np.flatnonzero(bins.n_bins + bins.has_missing >= 2)
-        self._first_cells = np.concatenate([[0], np.cumsum(bins.n_bins + 1)]).astype(np.int64)
-        self._histograms = np.empty((0, 0, 0))
+        # The cells of a feature: its bins, then the missing values.
+        self._first_cells = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(bins.n_bins + 1)])
+        self._histograms = np.zeros((0, 0))
 
     def grow(
         self,
@@ -122,15 +128,21 @@ class TreeGrower:
         max_nodes = 2 * max_leaves - 1
         features, children, cuts = (np.full(max_nodes, -1, dtype=np.int32) for _ in range(3))
         sides = np.zeros((max_nodes, 256), dtype=np.uint8)
-        n_samples = np.zeros(max_nodes, dtype=np.int64)
-        values = np.zeros((max_nodes, n_outputs))
-        n_nodes = grow_tree(
-            self._codes, rows, residuals, curvatures, weights, self._candidates, self._first_cells, bins.n_bins,
-            bins.n_categories, self._has_missing, bins.lows, bins.highs, max_leaves, limits.max_features,
-            max(1, limits.min_samples_leaf), limits.min_impurity, self._max_depth(), np.array([seed], dtype=np.uint64),
-            self._working_space(max_leaves, n_outputs), features, children, cuts, sides, n_samples, values,
+        n_samples, begins, depths, slots = np.zeros((4, max_nodes), dtype=np.int64)
+        sums = np.zeros((max_nodes, 2 + 2 * n_outputs))
+        level, work = _centre(residuals, curvatures, weights)
+        first_cells = self._first_cells * (2 + n_outputs)
+        n = grow_tree(
+            self._codes, rows.copy(), work, self._candidates.copy(), first_cells, bins.n_bins, bins.n_categories,
+            max_leaves, limits.max_features, max(1, limits.min_samples_leaf), float(limits.min_impurity),
+            self._max_depth(), np.array([seed], dtype=np.uint64), self._working_space(len(rows), max_leaves, int(first_cells[-1])),
+            begins, depths, slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums,
         )  # fmt: skip
-        return GrownTree(*(a[:n_nodes] for a in (features, children, cuts, sides, n_samples, values)))
+        features[children < 0] = -1
+        inner = features >= 0
+        sides[~inner] = 0
+        sides[inner, MISSING] *= bins.has_missing[features[inner]]
+        return GrownTree(features[:n], children[:n], cuts[:n], sides[:n], n_samples[:n], _steps(sums[:n], level))
 
     def add(self, tree: GrownTree, factor: float, scores: FloatArray) -> None:
         """Add `factor` times the tree to the scores of all rows of the pool, in place."""
@@ -140,16 +152,43 @@ class TreeGrower:
         )  # fmt: skip
 
     def _max_depth(self) -> int:
-        """Splits allowed above a node; no limit is more than any tree has."""
+        """Return the splits allowed above a node; no limit is more than any tree has."""
         return np.iinfo(np.int64).max if self._limits.max_conditions is None else self._limits.max_conditions
 
-    def _working_space(self, max_leaves: int, n_outputs: int) -> FloatArray:
+    def _working_space(self, n_rows: int, max_leaves: int, size: int) -> FloatArray:
         """Return room for the histograms of all leaves, or of one where that is too much or of no use."""
+        drawn = self._limits.max_features < len(self._candidates)
         n_cells = int(self._first_cells[-1])
-        all_features = self._limits.max_features >= len(self._candidates)
-        n_slots = max_leaves if all_features else 1
-        if n_slots * n_cells * (2 + n_outputs) * 8 > HISTOGRAM_BYTES:
-            n_slots = 1
-        if len(self._histograms) < n_slots:
-            self._histograms = np.empty((n_slots, n_cells, 2 + n_outputs))
-        return self._histograms
+        sparse = n_rows * len(self._bins.n_bins) < ROWS_PER_CELL * n_cells
+        n_slots = 1 if drawn or sparse or max_leaves * size * 8 > HISTOGRAM_BYTES else max_leaves
+        if self._histograms.shape[0] < n_slots or self._histograms.shape[1] != size:
+            self._histograms = np.zeros((n_slots, size))
+        return self._histograms[:n_slots]
+
+
+def _centre(residuals: FloatArray, curvatures: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean residual of each output, and what the kernel sums: w, w r, w h, w r^2, with centred residuals.
+
+    Centred, sums of squares lose no digits to a level that all residuals share.
+    """
+    n_outputs = residuals.shape[1]
+    w = weights[:, None]
+    level = (w * residuals).sum(axis=0) / max(weights.sum(), TINY)
+    centred = residuals - level
+    work = np.empty((len(weights), 2 + 2 * n_outputs))
+    work[:, 0] = weights
+    work[:, 1 : 1 + n_outputs] = weighted = w * centred
+    work[:, 1 + n_outputs : -1] = w * curvatures
+    work[:, -1] = (weighted * centred).sum(axis=1)
+    return level, work
+
+
+def _steps(sums: FloatArray, level: FloatArray) -> FloatArray:
+    """Return the Newton step of each node and output, the mean residual where the loss is all but flat.
+
+    The ramp is flat outside, a confident logistic loss nearly so: a Newton step would be a leap there.
+    """
+    n_outputs = len(level)
+    weight = np.maximum(sums[:, :1], TINY)
+    curvature = sums[:, 1 + n_outputs : -1] / weight
+    return (sums[:, 1 : 1 + n_outputs] / weight + level) / np.where(curvature > FLAT, curvature, 1.0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rulegrove._typing import FloatArray, Int32Array, IntArray, Words
+from rulegrove._typing import BoolArray, FloatArray, Int32Array, IntArray, Words
 from rulegrove.trees._kernels import find_nodes
 
 
@@ -58,9 +58,9 @@ class Forest:
         return len(self.feature)
 
     @property
-    def is_categorical(self) -> npt.NDArray[np.bool_]:
+    def is_categorical(self) -> BoolArray:
         """Whether each node splits on categories."""
-        return (self.categories | self.right_categories).any(axis=1)
+        return np.asarray((self.categories | self.right_categories).any(axis=1))
 
     def apply(self, block: FloatArray) -> Int32Array:
         """Return the node of each tree where each row ends.

@@ -1,0 +1,1 @@
+"""Measurements of rulegrove beside its peers: problems, methods and report are separate files."""

@@ -1,0 +1,175 @@
+"""What is measured: each function runs one comparison and returns its measured lines."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import enet_path
+
+from benchmarks import problems
+from benchmarks.timing import compare, in_new_process
+from rulegrove import Glmnet, RuleEnsembleClassifier
+from rulegrove.design.bits import BitMatrix
+from rulegrove.solvers import Problem
+from rulegrove.solvers.certificates import duality_gap
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured figure beside its target."""
+
+    work: str
+    ours: str
+    theirs: str
+    figure: float
+    target: float
+    at_least: bool = True
+    unit: str = "x"
+
+    @property
+    def met(self) -> bool:
+        """Whether the target is reached."""
+        return self.figure >= self.target if self.at_least else self.figure <= self.target
+
+
+def _faster(work: str, ours: float, theirs: float, target: float) -> Line:
+    return Line(work, f"{ours:.3f} s", f"{theirs:.3f} s", theirs / ours, target)
+
+
+def _model() -> RuleEnsembleClassifier:
+    return RuleEnsembleClassifier(n_candidates=600, random_state=0)
+
+
+def imodels_rulefit() -> list[Line]:
+    """Fit 5,000 rows beside imodels' RuleFit, and compare the errors on other rows."""
+    from imodels import RuleFitClassifier
+
+    X, y = problems.candidates(10_000)
+    train, test = slice(0, 5000), slice(5000, None)
+    ours = _model()
+    ours.fit(X[train], y[train])
+    start = time.perf_counter()
+    ours.fit(X[train], y[train])
+    seconds = time.perf_counter() - start
+    theirs = RuleFitClassifier(max_rules=600, n_estimators=200, tree_size=6, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        theirs.fit(X[train], (y[train] > 0).astype(int))
+        their_seconds = time.perf_counter() - start
+        their_error = float(np.mean((theirs.predict(X[test]) > 0.5) != (y[test] > 0)))
+    error = float(np.mean(ours.predict(X[test]) != y[test]))
+    return [
+        _faster("fit 5,000 rows, against imodels RuleFitClassifier", seconds, their_seconds, 100),
+        Line("  its error on 5,000 other rows", f"{error:.2%}", f"{their_error:.2%}", 100 * error, 100 * their_error, False, "%"),
+    ]
+
+
+def hist_gradient_boosting(n_rows: int, target: float, repeats: int) -> list[Line]:
+    """Fit beside scikit-learn's gradient boosting."""
+    X, y = problems.candidates(n_rows) if n_rows <= 50_000 else problems.many_candidates(n_rows)
+    work = f"fit {n_rows:,} rows, against HistGradientBoostingClassifier"
+    ours, theirs = compare(
+        lambda: _model().fit(X, y), lambda: HistGradientBoostingClassifier(random_state=0).fit(X, y), repeats
+    )
+    return [_faster(work, ours, theirs, target)]
+
+
+def peak_memory(n_rows: int = 1_000_000) -> list[Line]:
+    """Peak memory of a fit, in tables."""
+    seen = in_new_process("benchmarks.memory", str(n_rows))
+    table, peak = seen["table"], seen["peak"]
+    work = f"peak memory of fitting {n_rows:,} rows, table included"
+    return [Line(work, f"{peak / 1e6:.0f} MB", f"{table / 1e6:.0f} MB table", peak / table, 2.5, at_least=False)]
+
+
+def gram(n_rules: int = 2000, n_rows: int = 100_000) -> list[Line]:
+    """Gram of rules beside NumPy's float32 product."""
+    columns = problems.rule_columns(n_rules, n_rows)
+    octets = np.packbits(columns, axis=0, bitorder="little").T
+    words = np.zeros((n_rules, -(-n_rows // 64)), dtype=np.uint64)
+    words.view(np.uint8)[:, : octets.shape[1]] = octets
+    bits = BitMatrix(words, n_rows)
+    dense = columns.astype(np.float32)
+    ours, theirs = compare(lambda: bits.gram(n_threads=os.cpu_count() or 1), lambda: dense.T @ dense)
+    assert np.array_equal(bits.gram(), (dense.T @ dense).astype(np.int64)), "the two Grams differ"
+    target = 8 if "avx512_vpopcntdq" in _cpu_flags() else 3
+    return [_faster(f"Gram of {n_rules:,} rules x {n_rows:,} rows, against float32 X.T @ X", ours, theirs, target)]
+
+
+def _cpu_flags() -> str:
+    """Features of the processor, as Linux lists them."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return ""
+
+
+def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
+    """A lasso path of 100 points beside scikit-learn's, both from the Gram and to the same gap."""
+    X, y = problems.candidates(n_rows)
+    model = RuleEnsembleClassifier(n_candidates=n_rules + 200, terms="rules", random_state=0, selection=1e-3).fit(X, y)
+    rules = model.candidates_.rules[:n_rules]
+    columns = np.column_stack([rule.holds(X.T.astype(np.float64)) for rule in rules]).astype(np.float64)
+    target = np.where(y > 0, 1.0, -1.0)
+    moments = (columns.sum(axis=0), columns.T @ columns, columns.T @ target, target.sum(), target @ target)
+    problem = Problem.from_moments(float(n_rows), *moments)
+    solver = Glmnet(penalty_ratio=1e-2)
+    penalties = solver.grid(problem)
+    centred = np.asfortranarray(columns - columns.mean(axis=0))
+    y_centred = target - target.mean()
+    cross, big_gram = centred.T @ y_centred, centred.T @ centred
+
+    def theirs() -> np.ndarray:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _, coefs, *_ = enet_path(
+                centred, y_centred, l1_ratio=1.0, alphas=penalties, precompute=big_gram, Xy=cross, tol=1e-6, max_iter=100_000
+            )
+        return np.asarray(coefs)
+
+    seconds, their_seconds = compare(lambda: solver.path(problem), theirs)
+    null = 0.5 * problem.y_y
+    gap = max(solver.path(problem).gaps)
+    their_gap = max(
+        duality_gap(problem, coef, penalty) / null for coef, penalty in zip(theirs().T, penalties, strict=True)
+    )
+    line = _faster(f"lasso path, 100 points, {len(rules):,} rules, against enet_path(precompute=Gram)", seconds, their_seconds, 5)
+    return [line, Line("  its largest duality gap", f"{gap:.1e}", f"{their_gap:.1e}", gap / their_gap, 1.0, at_least=False)]
+
+
+def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
+    """Predict beside scikit-learn's gradient boosting."""
+    X, y = problems.many_candidates(n_rows)
+    few = slice(0, 20_000)
+    model = RuleEnsembleClassifier(n_candidates=600, terms="rules", selection="min", max_terms=n_terms, random_state=0)
+    model.fit(X[few], y[few])
+    boosted = HistGradientBoostingClassifier(random_state=0, early_stopping=False).fit(X[few], y[few])
+    ours, theirs = compare(lambda: model.predict(X), lambda: boosted.predict(X))
+    work = f"predict {n_rows:,} rows, {len(model.rules_)} terms, against HistGradientBoostingClassifier"
+    return [_faster(work, ours, theirs, 3)]
+
+
+def first_fit() -> list[Line]:
+    """The first fit of a new process, with an empty cache of kernels and with a full one."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        times = []
+        for _ in range(2):
+            command = [sys.executable, "-m", "benchmarks.first_fit"]
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            times.append(done.stdout.splitlines()[-1])
+    import json
+
+    compiled, cached = (json.loads(text) for text in times)
+    return [
+        Line("first compile after installation", f"{compiled['extra']:.1f} s", "", compiled["extra"], 20, False, "s"),
+        Line("first fit of a new process, beyond a warm fit", f"{cached['extra']:.2f} s", "", cached["extra"], 0.5, False, "s"),
+    ]

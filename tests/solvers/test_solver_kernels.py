@@ -1,0 +1,112 @@
+"""The compiled loops against plain twins; small enough to run without compilation too."""
+
+import numpy as np
+import pytest
+
+from rulegrove.solvers import Problem, _kernels
+from rulegrove.solvers.certificates import duality_gap, objective
+
+pytestmark = pytest.mark.kernel
+
+
+def draw(seed, n_rows=40, n_terms=9):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_terms)) + rng.normal(size=(n_rows, 1))
+    y = X @ np.r_[1.0, -2.0, 0.5, np.zeros(n_terms - 3)] + 0.5 * rng.normal(size=n_rows)
+    X -= X.mean(axis=0)
+    y -= y.mean()
+    return Problem(
+        X.T @ X / n_rows, X.T @ y / n_rows, float(y @ y / n_rows), np.zeros(n_terms), 0.0, float(n_rows)
+    ), rng
+
+
+def plain_descent(problem, penalty, l1_ratio, coef, tol):
+    """Cyclic coordinate descent over all terms, nothing clever."""
+    l1, l2 = penalty * l1_ratio, penalty * (1 - l1_ratio)
+    coef = coef.copy()
+    while duality_gap(problem, coef, penalty, l1_ratio) > tol:
+        for j in range(problem.n_terms):
+            goal = problem.x_y[j] - problem.gram[j] @ coef + problem.gram[j, j] * coef[j]
+            coef[j] = np.sign(goal) * max(abs(goal) - l1, 0.0) / (problem.gram[j, j] + l2)
+    return coef
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_path_equals_plain_descent(seed, l1_ratio):
+    problem, _ = draw(seed)
+    penalties = np.array([2.0, 0.5, 0.1, 0.02])
+    tol = 1e-10
+    coefs, gaps, iterations = _kernels.elastic_net_path(
+        problem.gram, problem.x_y, problem.y_y, penalties, l1_ratio, tol, 10_000, np.zeros(problem.n_terms)
+    )
+    assert gaps.max() <= tol
+    assert iterations[-1] > 1
+    expected = np.zeros(problem.n_terms)
+    for penalty, coef in zip(penalties, coefs, strict=True):
+        expected = plain_descent(problem, penalty, l1_ratio, expected, tol)
+        np.testing.assert_allclose(coef, expected, atol=2e-4)
+        np.testing.assert_array_equal(coef != 0, expected != 0)
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.3, 0.2), (0.0, 0.5), (5.0, 0.0)])
+def test_certify_equals_the_certificates(l1, l2):
+    problem, rng = draw(3)
+    coef = rng.normal(size=problem.n_terms) * (rng.random(problem.n_terms) < 0.6)
+    grad = problem.x_y - problem.gram @ coef
+    primal, gap = _kernels._certify(coef, grad, problem.x_y, problem.n_terms, problem.y_y, l1, l2)
+    penalty, l1_ratio = l1 + l2, l1 / (l1 + l2)
+    assert primal == pytest.approx(objective(problem, coef, penalty, l1_ratio))
+    assert gap == pytest.approx(duality_gap(problem, coef, penalty, l1_ratio))
+
+
+def test_mix_minimises_the_combined_step():
+    rng = np.random.default_rng(4)
+    depth, n = 5, 8
+    past = rng.normal(size=(depth + 1, n + 2))
+    mix = np.empty(depth)
+    assert _kernels._mix(past, np.empty((depth, depth)), mix, n)
+    steps = np.diff(past[:, :n], axis=0)
+    expected = np.linalg.solve(steps @ steps.T, np.ones(depth))
+    np.testing.assert_allclose(mix, expected / expected.sum(), rtol=1e-6)
+    past_grad = rng.normal(size=past.shape)
+    coef, grad = np.zeros(n + 2), np.zeros(n + 2)
+    _kernels._combine(past, past_grad, mix, coef, grad, n)
+    np.testing.assert_allclose(coef[:n], mix @ past[1:, :n])
+    np.testing.assert_allclose(grad[:n], mix @ past_grad[1:, :n])
+    np.testing.assert_array_equal(coef[n:], 0.0)
+
+
+def test_mix_gives_up_on_iterates_that_stand_still():
+    past = np.ones((6, 4))
+    assert not _kernels._mix(past, np.empty((5, 5)), np.empty(5), 4)
+
+
+def test_extrapolation_shortens_the_tail(monkeypatch):
+    """Without it nearly collinear terms take several times the passes."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 6))
+    y = X @ np.array([1.0, -1.0, 1.0, 0.0, 0.0, 0.0]) + 0.1 * rng.normal(size=60)
+    X -= X.mean(axis=0)
+    y -= y.mean()
+    gram, x_y, y_y = X.T @ X / 60, X.T @ y / 60, float(y @ y / 60)
+    arguments = (gram, x_y, y_y, np.array([1e-3]), 1.0, 1e-9 * y_y, 5000, np.zeros(6))
+    _, gaps, fast = _kernels.elastic_net_path(*arguments)
+    monkeypatch.setattr(_kernels, "_DEPTH", 5000)
+    _, slow_gaps, slow = _kernels.elastic_net_path(*arguments)
+    assert max(gaps[0], slow_gaps[0]) <= 1e-9 * y_y
+    assert 3 * fast[0] < slow[0]
+
+
+def test_term_missed_by_the_strong_rule_is_found():
+    """The rule may err: here it discards term 0, which the solution holds; the check over all terms brings it in."""
+    X = np.array([[0.0, 0.8, -0.6], [-0.2, -1.4, -0.8], [2.8, 1.0, -0.8]])
+    y = np.array([-1.3, -1.0, 0.0])
+    gram, x_y, y_y = X.T @ X / 3, X.T @ y / 3, float(y @ y / 3)
+    penalties = np.array([0.9, 0.6]) * np.abs(x_y).max()
+    coefs, gaps, _ = _kernels.elastic_net_path(gram, x_y, y_y, penalties, 1.0, 1e-13, 1000, np.zeros(3))
+    before = np.abs(x_y - gram @ coefs[0])
+    assert before[0] < 2 * penalties[1] - penalties[0]
+    assert coefs[0, 0] == 0.0
+    assert coefs[1, 0] == pytest.approx(0.0102, abs=1e-4)
+    assert gaps.max() <= 1e-13
