@@ -98,8 +98,8 @@ def test_extrapolation_shortens_the_tail(monkeypatch):
     assert 3 * fast[0] < slow[0]
 
 
-def test_term_missed_by_the_strong_rule_is_found():
-    """The rule may err: here it discards term 0, which the solution holds; the check over all terms brings it in."""
+def test_term_that_no_screening_foresees_is_found():
+    """Strong rules would discard term 0, which the solution holds; the check over all terms brings it in."""
     X = np.array([[0.0, 0.8, -0.6], [-0.2, -1.4, -0.8], [2.8, 1.0, -0.8]])
     y = np.array([-1.3, -1.0, 0.0])
     gram, x_y, y_y = X.T @ X / 3, X.T @ y / 3, float(y @ y / 3)

@@ -1,11 +1,11 @@
 """Rules as bit columns: a compiled set of rules, and the matrix of bits it gives on a block of rows."""
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._threads import run_tasks
 from rulegrove._typing import BoolArray, ByteArray, FloatArray, Int32Array, IntArray, Words
 from rulegrove.design import _kernels
 from rulegrove.rules.rule import Condition, Rule
@@ -16,18 +16,6 @@ _TASK_WORDS = 256  # words of a thread's task where rows are divided; a multiple
 # bound is a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
 _Atom = tuple[int, bool, tuple[float, ...]]
 _Literal = tuple[_Atom, bool]  # an atom and whether to negate it
-
-
-def run_tasks(task: Callable[[int], None], starts: Iterable[int], n_threads: int) -> None:
-    """Call `task` for every start; tasks write to disjoint places, so their order does not matter."""
-    starts = list(starts)
-    if n_threads == 1 or len(starts) < 2:
-        for start in starts:
-            task(start)
-        return
-    with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
-        for _ in pool.map(task, starts):
-            pass
 
 
 @dataclass(frozen=True, eq=False)

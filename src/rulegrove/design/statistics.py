@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.design.bits import BitMatrix, RuleProgram, run_tasks
+from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
 
 _MAX_DISTINCT_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
@@ -326,7 +327,7 @@ def collect_statistics(
     y : ndarray of shape (n_rows, n_outputs)
         Outputs.
     folds : ndarray of shape (n_rows,), int64, optional
-        Fold of each row, counted from 0; one fold if None.
+        Fold of each row, counted from 0, or -1 to leave the row out; one fold if None.
     weights : ndarray of shape (n_rows,), optional
         Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers
         for each weight; with many, matrix products take about ten times as long.
@@ -375,7 +376,7 @@ def _blocks(
         if len(distinct) <= _MAX_DISTINCT_WEIGHTS:
             n_distinct = len(distinct)
             groups = groups * n_distinct + positions
-    for group in np.unique(groups):
+    for group in np.unique(groups[groups >= 0]):
         rows = np.flatnonzero(groups == group)
         if weights is not None:
             rows = rows[weights[rows] != 0]

@@ -44,13 +44,9 @@ from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import EndingAt
+from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.solvers import _kernels as solver_kernels
-from rulegrove.solvers.base import Solver
-from rulegrove.solvers.glmnet import Glmnet
 from rulegrove.trees import _kernels as tree_kernels
-
-SOLVERS: dict[str, type] = {"glmnet": Glmnet}
-
 
 class BaseRuleEnsemble(BaseEstimator):
     """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
@@ -161,7 +157,7 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         check_parameters(self)
-        announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.elastic_net_path])
+        announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.follow_path])
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
@@ -217,7 +213,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _solver(self) -> Solver:
         """The solver, made to end at the chosen penalty when the user named one."""
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
+        solver = make_solver(self.solver)
         return solver if isinstance(self.selection, str) else EndingAt(solver, float(self.selection))
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:

@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,9 +77,9 @@ class TrainingData:
             weights = None
         return cls(columns, target.values, target.offset, weights, rows)
 
-    def weights_of(self, rows: IntArray) -> FloatArray:
-        """Weights of some rows, ones where there are none."""
-        return np.ones(rows.size) if self.weights is None else self.weights[rows]
+    def weights_of(self, rows: IntArray) -> FloatArray | None:
+        """Weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
 
 
 @dataclass(frozen=True)
@@ -303,10 +302,9 @@ def solve(
     progress: Progress,
 ) -> tuple[Path, Selection]:
     """The path of the whole data and the point that the folds, the cap on terms or the user choose."""
-    with ThreadPoolExecutor(n_threads) as executor:
-        path, fold_errors = walk(
-            solver, as_problem(design.total), folds, executor=executor, max_terms=max_terms, on_progress=progress
-        )
+    path, fold_errors = walk(
+        solver, as_problem(design.total), folds, max_terms=max_terms, n_threads=n_threads, on_progress=progress
+    )
     if isinstance(selection, str):
         return path, choose(path, fold_errors, folds, selection, max_terms)
     allowed = np.flatnonzero(path.n_terms <= max_terms) if max_terms is not None else np.arange(len(path.penalties))

@@ -1,11 +1,11 @@
 """A fitted model: ranked terms, their coefficients, the intercept, and nothing of training."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
@@ -82,10 +82,7 @@ class RuleModel:
     def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
         """The score F of every row, ndarray of shape (n_rows,)."""
         blocks = _blocks(columns.n_rows)
-        if n_threads == 1 or len(blocks) == 1:
-            return np.concatenate([self._score_block(columns, block) for block in blocks])
-        with ThreadPoolExecutor(n_threads) as pool:
-            return np.concatenate(list(pool.map(lambda block: self._score_block(columns, block), blocks)))
+        return np.concatenate(run_tasks(lambda block: self._score_block(columns, block), blocks, n_threads))
 
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""

@@ -52,7 +52,7 @@ def duality_gap(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: fl
     # theta = s * residual of the problem with sqrt(l2 N) I below X, which turns the elastic net into a lasso.
     longest = float(np.abs(grad - l2 * coef).max(initial=0.0))
     augmented_rss = rss + l2 * float(coef @ coef)
-    best = (problem.y_y - fit) / augmented_rss if augmented_rss > 0.0 else 1.0
+    best = max(problem.y_y - fit, 0.0) / augmented_rss if augmented_rss > 0.0 else 1.0
     scale = best if best * longest <= l1 else l1 / longest
     bound = scale * (problem.y_y - fit) - 0.5 * scale**2 * augmented_rss
     if l2 > 0.0:  # theta = residual, feasible for any gradient

@@ -23,8 +23,8 @@ class Glmnet(BaseEstimator):
         \frac{1}{2N} \|y - a_0 - X a\|^2 + \text{penalty} \left(\text{l1\_ratio}\, \|a\|_1
         + \frac{1 - \text{l1\_ratio}}{2} \|a\|_2^2\right)
 
-    along decreasing penalties [1]_. Each point starts from the one before; only terms that the sequential strong
-    rule [2]_ lets through are visited, on a compact copy of their Gram; Anderson's extrapolation [3]_ shortens the
+    along decreasing penalties [1]_. Each point starts from the one before; only active terms and those that violate
+    their optimality condition are visited, on a compact copy of their Gram; Anderson's extrapolation [2]_ shortens the
     tail; all terms are checked before a point is left, which happens at a duality gap of ``tol``.
 
     Parameters
@@ -46,9 +46,7 @@ class Glmnet(BaseEstimator):
     ----------
     .. [1] Friedman, Hastie, Tibshirani (2010). "Regularization paths for generalized linear models via coordinate
        descent". Journal of Statistical Software 33(1), section 2.2 (covariance updates).
-    .. [2] Tibshirani et al. (2012). "Strong rules for discarding predictors in lasso-type problems". JRSS B 74(2),
-       section 2 and, for the elastic net, section 5.
-    .. [3] Bertrand, Massias (2021). "Anderson acceleration of coordinate descent". AISTATS, algorithm 4.
+    .. [2] Bertrand, Massias (2021). "Anderson acceleration of coordinate descent". AISTATS, algorithm 4.
 
     Examples
     --------
@@ -112,8 +110,7 @@ class Glmnet(BaseEstimator):
         penalties : sequence of float, default=None
             Decreasing; those of `grid` by default.
         start : ndarray of shape (n_terms,), default=None
-            Coefficients to begin with, best those of the next larger penalty; the strong rule reads that penalty
-            off them. Zeros by default.
+            Coefficients to begin with, best those of the next larger penalty. Zeros by default.
 
         Returns
         -------

@@ -132,11 +132,12 @@ class TreeGrower:
         sums = np.zeros((max_nodes, 2 + 2 * n_outputs))
         level, work = _centre(residuals, curvatures, weights)
         first_cells = self._first_cells * (2 + n_outputs)
+        histograms = self._working_space(len(rows), max_leaves, int(first_cells[-1]))
         n = grow_tree(
             self._codes, rows.copy(), work, self._candidates.copy(), first_cells, bins.n_bins, bins.n_categories,
             max_leaves, limits.max_features, max(1, limits.min_samples_leaf), float(limits.min_impurity),
-            self._max_depth(), np.array([seed], dtype=np.uint64), self._working_space(len(rows), max_leaves, int(first_cells[-1])),
-            begins, depths, slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums,
+            self._max_depth(), np.array([seed], dtype=np.uint64), histograms, begins, depths,
+            slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums,
         )  # fmt: skip
         features[children < 0] = -1
         inner = features >= 0

@@ -1,0 +1,30 @@
+"""Threads outside the kernels: one pool for each number of threads, started on first use and kept."""
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@functools.cache
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    """The pool of a process; a forked child gets one of its own, for threads do not survive a fork."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove")
+
+
+def run_tasks(task: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
+    """Call `task` on every item and return the results in their order; a task must not call this again.
+
+    Examples
+    --------
+    >>> run_tasks(abs, [-1, 2, -3], n_threads=2)
+    [1, 2, 3]
+    """
+    items = list(items)
+    if n_threads == 1 or len(items) < 2:
+        return [task(item) for item in items]
+    return list(_pool(n_threads, os.getpid()).map(task, items))
