@@ -1,5 +1,6 @@
 """What is measured: each function runs one comparison and returns its measured lines."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import tempfile
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -67,7 +69,15 @@ def imodels_rulefit() -> list[Line]:
     error = float(np.mean(ours.predict(X[test]) != y[test]))
     return [
         _faster("fit 5,000 rows, against imodels RuleFitClassifier", seconds, their_seconds, 100),
-        Line("  its error on 5,000 other rows", f"{error:.2%}", f"{their_error:.2%}", 100 * error, 100 * their_error, False, "%"),
+        Line(
+            "  its error on 5,000 other rows",
+            f"{error:.2%}",
+            f"{their_error:.2%}",
+            100 * error,
+            100 * their_error,
+            False,
+            "%",
+        ),
     ]
 
 
@@ -105,15 +115,13 @@ def gram(n_rules: int = 2000, n_rows: int = 100_000) -> list[Line]:
 
 def _cpu_flags() -> str:
     """Features of the processor, as Linux lists them."""
-    try:
-        with open("/proc/cpuinfo") as file:
-            return next((line for line in file if line.startswith("flags")), "")
-    except OSError:
-        return ""
+    listing = Path("/proc/cpuinfo")
+    lines = listing.read_text().splitlines() if listing.exists() else []
+    return next((line for line in lines if line.startswith("flags")), "")
 
 
 def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
-    """A lasso path of 100 points beside scikit-learn's, both from the Gram and to the same gap."""
+    """Follow a lasso path of 100 points beside scikit-learn's, both from the Gram and to the same gap."""
     X, y = problems.candidates(n_rows)
     model = RuleEnsembleClassifier(n_candidates=n_rules + 200, terms="rules", random_state=0, selection=1e-3).fit(X, y)
     rules = model.candidates_.rules[:n_rules]
@@ -131,7 +139,14 @@ def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _, coefs, *_ = enet_path(
-                centred, y_centred, l1_ratio=1.0, alphas=penalties, precompute=big_gram, Xy=cross, tol=1e-6, max_iter=100_000
+                centred,
+                y_centred,
+                l1_ratio=1.0,
+                alphas=penalties,
+                precompute=big_gram,
+                Xy=cross,
+                tol=1e-6,
+                max_iter=100_000,
             )
         return np.asarray(coefs)
 
@@ -141,8 +156,13 @@ def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
     their_gap = max(
         duality_gap(problem, coef, penalty) / null for coef, penalty in zip(theirs().T, penalties, strict=True)
     )
-    line = _faster(f"lasso path, 100 points, {len(rules):,} rules, against enet_path(precompute=Gram)", seconds, their_seconds, 5)
-    return [line, Line("  its largest duality gap", f"{gap:.1e}", f"{their_gap:.1e}", gap / their_gap, 1.0, at_least=False)]
+    line = _faster(
+        f"lasso path, 100 points, {len(rules):,} rules, against enet_path(precompute=Gram)", seconds, their_seconds, 5
+    )
+    return [
+        line,
+        Line("  its largest duality gap", f"{gap:.1e}", f"{their_gap:.1e}", gap / their_gap, 1.0, at_least=False),
+    ]
 
 
 def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
@@ -158,7 +178,7 @@ def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
 
 
 def first_fit() -> list[Line]:
-    """The first fit of a new process, with an empty cache of kernels and with a full one."""
+    """Time the first fit of a new process, with an empty cache of kernels and with a full one."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
         times = []
@@ -166,10 +186,16 @@ def first_fit() -> list[Line]:
             command = [sys.executable, "-m", "benchmarks.first_fit"]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
             times.append(done.stdout.splitlines()[-1])
-    import json
-
     compiled, cached = (json.loads(text) for text in times)
     return [
         Line("first compile after installation", f"{compiled['extra']:.1f} s", "", compiled["extra"], 20, False, "s"),
-        Line("first fit of a new process, beyond a warm fit", f"{cached['extra']:.2f} s", "", cached["extra"], 0.5, False, "s"),
+        Line(
+            "first fit of a new process, beyond a warm fit",
+            f"{cached['extra']:.2f} s",
+            "",
+            cached["extra"],
+            0.5,
+            False,
+            "s",
+        ),
     ]

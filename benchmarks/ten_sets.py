@@ -54,10 +54,11 @@ def main(names: list[str]) -> None:
     print(f"{'set':<10} {'error %':>8} {'s.d.':>6} {'terms':>7} {'seconds':>8}   paper's Pathbuild")
     with ProcessPoolExecutor() as pool:
         for name in names or datasets.names():
-            results = np.array(sum(pool.map(one_repetition, [name] * 5, range(5)), []))
+            results = np.vstack(list(pool.map(one_repetition, [name] * 5, range(5))))
             mean, spread = results.mean(axis=0), results[:, 0].std(ddof=1)
             print(
-                f"{name:<10} {mean[0]:8.2f} {spread:6.2f} {mean[1]:7.1f} {mean[2]:8.2f}   {PATHBUILD[name]:.2f}", flush=True
+                f"{name:<10} {mean[0]:8.2f} {spread:6.2f} {mean[1]:7.1f} {mean[2]:8.2f}   {PATHBUILD[name]:.2f}",
+                flush=True,
             )
 
 

@@ -14,13 +14,18 @@ def main() -> None:
     X = data.frame("pandas")
     y = X.pop("class")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
-    print(f"{data.name}: {len(X_train)} rows to learn from, {len(X_test)} held out, {X_train.shape[1]} attributes\n", flush=True)
+    print(
+        f"{data.name}: {len(X_train)} rows to learn from, {len(X_test)} held out, {X_train.shape[1]} attributes\n",
+        flush=True,
+    )
 
     start = time.perf_counter()
     model = RuleEnsembleClassifier(max_terms=12, random_state=0, verbose=1).fit(X_train, y_train)
     seconds = time.perf_counter() - start
 
-    print(f"\nThe {len(model.rules_)} terms that {len(model.candidates_)} candidates came down to, in {seconds:.1f} s:\n")
+    print(
+        f"\nThe {len(model.rules_)} terms that {len(model.candidates_)} candidates came down to, in {seconds:.1f} s:\n"
+    )
     print(model.rules_)
     baseline = (y_test != y_train.mode()[0]).mean()
     print(f"\nError on held-out rows: {1 - model.score(X_test, y_test):.1%} (always the larger class: {baseline:.1%})")

@@ -98,7 +98,10 @@ def test_numbers_become_categories_when_asked(chosen):
     [
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "must be unique; got 'a' more than once"),
         (pa.table([[1], [2]], names=["a", "a"]), "must be unique; got 'a' more than once"),
-        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}), r"Column 0 \('when'\) is neither numeric nor categorical"),
+        (
+            pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}),
+            r"Column 0 \('when'\) is neither numeric nor categorical",
+        ),
         (pl.DataFrame({"many": [[1]]}), r"Column 0 \('many'\) is neither numeric nor categorical"),
         (pd.DataFrame({"a": [0.0], "b": [np.inf]}), r"Column 1 \('b'\) must be finite or missing; got inf in row 0"),
         (np.array([[1.0, -np.inf]]), r"Column 1 \('x1'\) must be finite"),

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 @functools.cache
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    """The pool of a process; a forked child gets one of its own, for threads do not survive a fork."""
+    """Return the pool of a process; a forked child gets one of its own, for threads do not survive a fork."""
     return ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove")
 
 

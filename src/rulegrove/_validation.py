@@ -64,7 +64,9 @@ def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop the rows without a label.")
+        raise InvalidInputError(
+            f"Input y contains NaN or infinity (row {row}: {y[row]}); drop the rows without a label."
+        )
     if y.dtype == object and any(label is None or label != label for label in y):
         raise InvalidInputError("Input y contains NaN: a missing label. Drop the rows without a label.")
     check_classification_targets(y)
@@ -81,18 +83,18 @@ def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
 
 
 def check_regression_target(estimator: Any, y: Any) -> FloatArray:
-    """The target as finite float64."""
+    """Return the target as finite float64."""
     _require_target(estimator, y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "OUS":
-        y = _check_y(y, y_numeric=True, estimator=estimator)
+        y = np.asarray(_check_y(y, y_numeric=True, estimator=estimator))
     if y.dtype.kind not in "fiub":
         raise InvalidInputError(f"y must be numeric; got {y.dtype}.")
-    y = np.asarray(y, dtype=np.float64)
-    if not np.isfinite(y).all():
-        row = int(np.flatnonzero(~np.isfinite(y))[0])
+    values: FloatArray = np.asarray(y, dtype=np.float64)
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop or repair these rows.")
-    return y
+    return values
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
@@ -102,7 +104,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.shape != (n_rows,):
         raise InvalidInputError(
-            f"`sample_weight` must hold one weight for each of the {n_rows} rows; got an array of shape {weights.shape}."
+            f"`sample_weight` must hold one weight for each of the {n_rows} rows; got the shape {weights.shape}."
         )
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])

@@ -111,7 +111,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """A data frame as it is, with distinct column names, or anything else as an array of two dimensions."""
+    """Return a data frame as it is, with distinct column names, or anything else as an array of two dimensions."""
     return X if _column_names(X) is not None else check_array(X, dtype=None, ensure_all_finite=False)
 
 
@@ -248,7 +248,7 @@ def _check_size(n_rows: int, n_features: int) -> None:
 
 
 def _read_series(series: "nw.Series[Any]", place: str) -> AnyArray:
-    """A data frame's column as floats, or as objects with None where missing."""
+    """Return a data frame's column as floats, or as objects with None where missing."""
     dtype = series.dtype
     if dtype.is_decimal() or dtype == nw.Boolean:
         series = series.cast(nw.Float64)
@@ -290,13 +290,15 @@ def _read_objects(values: AnyArray, place: str) -> AnyArray:
         numbers[~missing] = [_as_number(value) for value in present]
     except TypeError:
         kinds = ", ".join(sorted({type(value).__name__ for value in present}))
-        message = f"{place} is neither numeric nor categorical: each argument must be a string or a number; got {kinds}."
+        message = (
+            f"{place} is neither numeric nor categorical: each argument must be a string or a number; got {kinds}."
+        )
         raise TypeError(message) from None
     return numbers
 
 
 def _as_number(value: Any) -> float:
-    """A float, but never from text among numbers."""
+    """Return a float, but never from text among numbers."""
     if isinstance(value, (str, bytes)):
         raise TypeError
     return float(value)
@@ -311,13 +313,15 @@ def _labels(values: AnyArray, place: str) -> tuple[Hashable, ...]:
         return tuple(sorted(labels))
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
-        raise InvalidInputError(f"{place} mixes categories of different types: {kinds}. Convert them to text.") from None
+        raise InvalidInputError(
+            f"{place} mixes categories of different types: {kinds}. Convert them to text."
+        ) from None
 
 
 def _encode(values: AnyArray, labels: Sequence[Hashable]) -> AnyArray:
     """Codes of the labels as float32; an unknown label gets the first code that is not taken."""
     codes: Mapping[Hashable, float] = {label: float(code) for code, label in enumerate(labels)}
-    missing = np.equal(values, None).astype(bool) if values.dtype == object else np.isnan(values)
+    missing = np.array([value is None for value in values]) if values.dtype == object else np.isnan(values)
     encoded = np.full(len(values), np.nan, dtype=np.float32)
     encoded[~missing] = [codes.get(value, float(len(labels))) for value in values[~missing].tolist()]
     return encoded
@@ -331,7 +335,7 @@ def _chosen_categorical(categorical: Categorical, names: Sequence[str]) -> list[
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):
             raise InvalidInputError(
-                f"The mask `categorical_features` has {len(listed)} entries for {len(names)} columns; give one a column."
+                f"The mask `categorical_features` has {len(listed)} entries for {len(names)} columns; give each one."
             )
         return [bool(item) for item in listed]
     positions = {name: position for position, name in enumerate(names)}

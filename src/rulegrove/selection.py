@@ -8,13 +8,13 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
 
 import numpy as np
 from sklearn.base import clone
 
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray
+from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, Problem, Solver
 
@@ -22,8 +22,6 @@ FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs ne
 STRIDE = 5  # points walked between two looks at the validation error after that
 PATIENCE = 8  # points without a better validation error before the walk ends; the dense end costs the most
 FOLD_TOL = 3e-4  # relative duality gap in the folds: far below the standard error of a held-out error
-
-SelectionRule = Literal["1se", "min"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class EndingAt:
     penalty: float
 
     def grid(self, problem: Problem) -> FloatArray:
-        """The solver's own penalties above the last one, then that one."""
+        """Return the solver's own penalties above the last one, then that one."""
         grid = self.solver.grid(problem)
         return np.append(grid[grid > self.penalty], self.penalty)
 
@@ -43,23 +41,12 @@ class EndingAt:
         return self.solver.path(problem, penalties, start)
 
 
-class Holdout(Protocol):
-    """Moments of held-out rows, as statistics give them."""
-
-    weight: float
-    x_sum: FloatArray
-    gram: FloatArray
-    x_y: FloatArray
-    y_sum: FloatArray
-    y_y: FloatArray
-
-
 @dataclass(frozen=True, slots=True)
 class Fold:
     """What one fold needs: the problem without its rows, and the moments of its rows."""
 
     problem: Problem
-    held_out: Holdout
+    held_out: Moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +71,7 @@ class Selection:
     fold_errors: FloatArray | None = None
 
 
-def squared_errors(path: Path, held_out: Holdout) -> FloatArray:
+def squared_errors(path: Path, held_out: Moments) -> FloatArray:
     """Mean squared error of each point of a path on rows known by their moments."""
     used = np.flatnonzero(path.coefs.any(axis=0))
     coefs, intercepts = path.coefs[:, used], path.intercepts
@@ -167,7 +154,7 @@ def _join(paths: Sequence[Path]) -> Path:
 
 
 def loosen(solver: Solver) -> Solver:
-    """The solver with a tolerance that is fine enough to compare points by their held-out error."""
+    """Return the solver with a tolerance that is fine enough to compare points by their held-out error."""
     if isinstance(solver, EndingAt) or getattr(solver, "tol", FOLD_TOL) >= FOLD_TOL:
         return solver
     return clone(solver).set_params(tol=FOLD_TOL)  # type: ignore[no-any-return]

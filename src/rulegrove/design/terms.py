@@ -35,13 +35,13 @@ class Linear:
         """Position of the attribute."""
         return (self.feature,)
 
-    def values(self, block: FloatArray) -> FloatArray:
-        """The term on a block of rows, in the attribute's own unit."""
-        x = block[self.feature]
-        return np.where(np.isnan(x), self.fill, np.clip(x, self.lower, self.upper))
+    def values(self, x: FloatArray) -> FloatArray:
+        """Return the term on values of its attribute, in the attribute's own unit."""
+        values = np.clip(x, self.lower, self.upper)
+        return np.where(np.isnan(values), self.fill, values)
 
     def text(self, features: Sequence[Feature], digits: int | None = None) -> str:
-        """The term in words."""
+        """Return the term in words."""
         low, high = (f"{bound:.{digits or 17}g}" for bound in (self.lower, self.upper))
         return f"{features[self.feature].name} (linear from {low} to {high})"
 

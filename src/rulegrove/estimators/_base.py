@@ -48,6 +48,7 @@ from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.solvers import _kernels as solver_kernels
 from rulegrove.trees import _kernels as tree_kernels
 
+
 class BaseRuleEnsemble(BaseEstimator):
     """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
 
@@ -133,11 +134,11 @@ class BaseRuleEnsemble(BaseEstimator):
 
     @abstractmethod
     def _tree_loss(self) -> Loss:
-        """The loss whose residuals the trees are grown on."""
+        """Return the loss whose residuals the trees are grown on."""
 
     @abstractmethod
     def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
-        """What a term says about the target, as fields of a `RankedTerm`; `mean_target` is None for a linear term."""
+        """Tell what a term says about the target, as fields of a `RankedTerm`; a linear term has no `mean_target`."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow rules, weight them, keep the best few.
@@ -178,7 +179,9 @@ class BaseRuleEnsemble(BaseEstimator):
         self._keep(make_model(data, design, path, selection.index), data)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
         table = as_table(X)
         columns = learn_columns(table, categorical=self.categorical_features, max_categories=self.max_bins)
@@ -196,7 +199,7 @@ class BaseRuleEnsemble(BaseEstimator):
         return data, folds, n_folds, rngs
 
     def _growth(self, n_features: int) -> Growth:
-        """The parameters of the trees, resolved."""
+        """Return the parameters of the trees, resolved."""
         return Growth(
             n_candidates=self.n_candidates,
             mean_leaves=self.mean_leaves,
@@ -212,7 +215,7 @@ class BaseRuleEnsemble(BaseEstimator):
         )
 
     def _solver(self) -> Solver:
-        """The solver, made to end at the chosen penalty when the user named one."""
+        """Return the solver, made to end at the chosen penalty when the user named one."""
         solver = make_solver(self.solver)
         return solver if isinstance(self.selection, str) else EndingAt(solver, float(self.selection))
 
@@ -232,7 +235,9 @@ class BaseRuleEnsemble(BaseEstimator):
                     coefficient=coef,
                     importance=float(fitted.importances[place]),
                     support=float(fitted.supports[place]) if is_rule else 1.0,
-                    aliases=tuple(f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]),
+                    aliases=tuple(
+                        f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]
+                    ),
                     term=term,
                     **self._describe(coef, mean_target),
                 )
@@ -249,7 +254,7 @@ class BaseRuleEnsemble(BaseEstimator):
         return encode_columns(table, self._model.features)
 
     def _scores(self, X: Any) -> FloatArray:
-        """The score F of every row."""
+        """Return the score F of every row."""
         check_is_fitted(self)
         return self._model.score(self._columns(X), count_threads(self.n_jobs))
 

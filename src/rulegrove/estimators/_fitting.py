@@ -108,7 +108,7 @@ class Design:
     total: Moments
 
     def fold(self, fold: int) -> Fold:
-        """What cross-validation needs of a fold: train = total - fold."""
+        """Gather what cross-validation needs of a fold: train = total - fold."""
         held_out = self.statistics.fold_moments(fold)
         return Fold(as_problem(self.total - held_out), held_out)
 
@@ -140,9 +140,7 @@ def warn_constant(data: TrainingData) -> None:
     for position in constant:
         what = "has no values" if np.isnan(first[position]) else "is constant"
         name = data.columns.features[position].name
-        warnings.warn(
-            f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=2
-        )
+        warnings.warn(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=2)
 
 
 def count_features(max_features: Any, n_features: int) -> int:
@@ -172,7 +170,7 @@ def count_subsample(subsample: Any, n_rows: int) -> int:
 
 
 def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntArray:
-    """The rows that trees, bins and winsor points come from: all, or a uniform sample of a large table."""
+    """Return the rows that trees, bins and winsor points come from: all, or a uniform sample of a large table."""
     size = max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
     return rows if rows.size <= size else np.sort(rng.choice(rows, size, replace=False))
 
@@ -269,7 +267,7 @@ def assign_folds(
 
 
 def _splits(cv: Any, X: Any, y: Any, classifier: bool) -> Iterable[tuple[IntArray, IntArray]]:
-    """Splits of a splitter or an iterable."""
+    """Return the splits of a splitter or an iterable."""
     splits: Iterable[tuple[IntArray, IntArray]] = check_cv(cv, y, classifier=classifier).split(X, y)
     return splits
 
@@ -301,7 +299,7 @@ def solve(
     n_threads: int,
     progress: Progress,
 ) -> tuple[Path, Selection]:
-    """The path of the whole data and the point that the folds, the cap on terms or the user choose."""
+    """Return the path of the whole data and the point that the folds, the cap on terms or the user choose."""
     path, fold_errors = walk(
         solver, as_problem(design.total), folds, max_terms=max_terms, n_threads=n_threads, on_progress=progress
     )
@@ -335,7 +333,7 @@ class Fitted:
 
 
 def make_model(data: TrainingData, design: Design, path: Path, index: int) -> Fitted:
-    """The terms of a point of the path, the most important first."""
+    """Return the terms of a point of the path, the most important first."""
     moments = design.total
     mean = moments.x_sum / moments.weight
     spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
@@ -356,7 +354,7 @@ def make_model(data: TrainingData, design: Design, path: Path, index: int) -> Fi
 
 
 def share_importance(fitted: Fitted, n_features: int) -> FloatArray:
-    """Importance of each attribute: a term's is shared equally among its attributes; all add up to one."""
+    """Share the importance of terms among their attributes, equally; all add up to one."""
     shares = np.zeros(n_features)
     for term, importance in zip(fitted.model.terms, fitted.importances, strict=True):
         for feature in term.features:

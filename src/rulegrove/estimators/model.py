@@ -63,15 +63,10 @@ class RuleModel:
     def _linear_values(self, place: int, columns: Columns, rows: slice) -> FloatArray:
         """One linear term on some rows."""
         term = self._linear(place)
-        x = columns.take(rows, np.array([term.feature]))[0]
-        values = np.clip(x, term.lower, term.upper)
-        values[np.isnan(x)] = term.fill
-        return values
+        return term.values(columns.take(rows, np.array([term.feature]))[0])
 
     def _score_block(self, columns: Columns, rows: slice) -> FloatArray:
-        """Scores of some rows: rules in rank order, then linear terms in rank order, so that a row's sum never depends
-        on the rows around it.
-        """
+        """Score some rows: rules, then linear terms, each in rank order, so that a sum never depends on other rows."""
         scores = np.full(len(range(*rows.indices(columns.n_rows))), self.intercept)
         if self._rule_places.size:
             scores += self._bits(columns, rows).dot(self.coefs[self._rule_places])
@@ -80,7 +75,7 @@ class RuleModel:
         return scores
 
     def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
-        """The score F of every row, ndarray of shape (n_rows,)."""
+        """Return the score F of every row, ndarray of shape (n_rows,)."""
         blocks = _blocks(columns.n_rows)
         return np.concatenate(run_tasks(lambda block: self._score_block(columns, block), blocks, n_threads))
 

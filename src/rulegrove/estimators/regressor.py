@@ -13,7 +13,100 @@ from rulegrove.losses import Huber, Loss, Squared
 
 
 class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
-    """PLACEHOLDER."""
+    """Regressor made of a short, ranked list of rules and linear terms.
+
+    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path picks
+    the few rules worth keeping. A prediction is the intercept plus the coefficients of the rules that hold plus the
+    linear terms.
+
+    Parameters
+    ----------
+    n_candidates : int, default=2000
+        Rules to grow before the sparse fit picks among them.
+    max_terms : int, default=None
+        Most terms of the final model. The path point is chosen among those with no more terms.
+    mean_leaves : float, default=4.0
+        Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
+        are short and a few are long.
+    subsample : {"auto"}, int or float, default="auto"
+        Rows a tree sees: a count, a fraction, or ``min(N / 2, 100 + 6 sqrt(N))``. Large tables: trees draw from a
+        uniform pool of at least 65,536 rows.
+    shrinkage : float, default=0.01
+        How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
+        Attributes tried at a split: all, their square root or logarithm, a count or a fraction.
+    min_samples_leaf : int, default=5
+        Fewest rows of its tree's sample on which a rule holds.
+    min_impurity : float, default=0.0
+        A node whose variance of residuals is no more than this is not split.
+    max_conditions : int, default=None
+        Most splits on the way to a rule, and so most conditions of it.
+    max_bins : int, default=255
+        Most bins of an attribute, at most 255; also the most categories.
+    terms : {"both", "rules", "linear"}, default="both"
+        What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
+    tree_loss : {"auto", "squared", "huber"}, default="auto"
+        Loss whose residuals the trees are grown on; "auto" is the squared error.
+    categorical_features : {"auto"}, array-like or None, default="auto"
+        Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
+        frame, None takes none.
+    solver : {"glmnet"} or solver, default="glmnet"
+        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9)``.
+    selection : {"1se", "min"} or float, default="1se"
+        Point of the path: the sparsest within one standard error of the least held-out error, the least held-out error
+        itself, or exactly this penalty without cross-validation.
+    cv : int, splitter or iterable of splits, default=5
+        Folds of the cross-validation. Test folds must not overlap.
+    honest_cv : bool, default=False
+        False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
+        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error and a
+        sparser model at some `cv` times the work. Prefer True, with ``selection="min"``, for a few hundred noisy rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
+    n_jobs : int, default=None
+        Threads. None takes as many as OpenMP would, as scikit-learn's histogram gradient boosting does; -1 all cores.
+    verbose : int, default=0
+        1 shows progress on standard error.
+
+    Attributes
+    ----------
+    rules_ : RuleTable
+        The terms of the model, the most important first, with text, coefficient, importance, support and
+        mean target. ``rules_.to_frame()`` gives a data frame.
+    coef_ : ndarray of shape (n_terms,)
+        Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the predictions.
+    intercept_ : float
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
+    path_ : Path
+        Coefficients of all candidate terms along the penalties, with duality gaps.
+    selection_ : Selection
+        The chosen point of `path_` with the cross-validated errors.
+    candidates_ : Terms
+        The candidate terms, in the order of the columns of ``path_.coefs``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when X has column names.
+
+    See Also
+    --------
+    RuleEnsembleClassifier : The same for two classes.
+
+    References
+    ----------
+    Friedman, Popescu (2008). "Predictive learning via rule ensembles". Annals of Applied Statistics 2(3).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from rulegrove import RuleEnsembleRegressor
+    >>> X, y = make_friedman1(500, random_state=0)
+    >>> model = RuleEnsembleRegressor(n_candidates=200, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> model.rules_[0].text.startswith("x3 (linear")
+    True
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseRuleEnsemble._parameter_constraints,

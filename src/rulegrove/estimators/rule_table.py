@@ -5,12 +5,14 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import narwhals as nw
 
 from rulegrove.design.terms import Term
 from rulegrove.exceptions import InvalidInputError
+
+Backend = Literal["pandas", "polars", "pyarrow"]
 
 SHOWN_ROWS = 20
 DIGITS = 4  # of thresholds, in printed tables only
@@ -107,15 +109,15 @@ class RuleTable(Sequence[RankedTerm]):
             columns["mean_target"] = [term.mean_target for term in self._terms]
         return columns
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The table as a data frame.
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return the table as a data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which kind; None takes the first of them that is installed.
         """
-        candidates = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
+        candidates: tuple[Backend, ...] = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
         for name in candidates:
             try:
                 return nw.from_dict(self.to_dict(), backend=name).to_native()

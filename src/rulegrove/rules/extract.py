@@ -1,6 +1,5 @@
 """Every node of a forest but the roots, as a rule."""
 
-
 import numpy as np
 
 from rulegrove._typing import Words
@@ -37,7 +36,7 @@ def extract_rules(forest: Forest) -> tuple[Rule, ...]:
 
 
 def _step(forest: Forest, parent: int, node: int) -> Condition:
-    """The condition under which a row goes from `parent` to `node`."""
+    """Return the condition under which a row goes from `parent` to `node`."""
     left = int(forest.left[parent]) == node
     missing = int(forest.missing[parent]) == (LEFT if left else RIGHT)
     feature = int(forest.feature[parent])
@@ -57,6 +56,6 @@ def _codes(words: Words) -> tuple[int, ...]:
 
 
 def _extend(path: dict[int, Condition], step: Condition) -> dict[int, Condition]:
-    """A path with one more condition, merged with an earlier one on the same attribute."""
+    """Return a path with one more condition, merged with an earlier one on the same attribute."""
     earlier = path.get(step.feature)
     return {**path, step.feature: step if earlier is None else earlier & step}

@@ -73,7 +73,7 @@ class Condition:
         return known | np.isnan(values) if self.missing else known
 
     def text(self, feature: Feature, digits: int | None = None) -> str:
-        """The condition in words; `digits` rounds the bounds for display, None keeps them exact."""
+        """Return the condition in words; `digits` rounds the bounds for display, None keeps them exact."""
         name = feature.name
         if self.categories is not None:
             labels = feature.categories or ()
@@ -123,7 +123,7 @@ class Rule:
         return held
 
     def text(self, features: Sequence[Feature], digits: int | None = None) -> str:
-        """The rule in words, with exact thresholds unless `digits` rounds them for display."""
+        """Return the rule in words, with exact thresholds unless `digits` rounds them for display."""
         parts = [condition.text(features[condition.feature], digits) for condition in self.conditions]
         if len(parts) > 1:
             parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]

@@ -69,7 +69,8 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
     if not rules:
         return Simplified(np.empty(0, dtype=np.int64), ())
     support = shared.diagonal()
-    order = np.lexsort((np.arange(len(rules)), -support, [len(rule.conditions) for rule in rules]))
+    lengths = np.array([len(rule.conditions) for rule in rules])
+    order = np.lexsort((np.arange(len(rules)), -support, lengths))
     same, opposite = _relations(shared[np.ix_(order, order)], total)
     # Both relations together are an equivalence, so the first member of each class speaks for all of it.
     leader = order[np.argmax(same | opposite, axis=1)]
