@@ -209,7 +209,7 @@ def test_a_fitted_model_says_what_its_nodes_say(monkeypatch, read_rule, kind, se
         assert ranked.coefficient == coef
         score = score + coef * column
         if not isinstance(ranked.term, Rule):
-            np.testing.assert_array_equal(column, ranked.term.values(rows))
+            np.testing.assert_array_equal(column, ranked.term.values(rows[ranked.term.feature]))
             continue
         tree, node = nodes[ranked.term]
         np.testing.assert_array_equal(column, [is_in(tree, node, row) for row in rows.T])
@@ -224,20 +224,32 @@ def test_other_names_of_a_rule_are_the_same_column_of_the_training_rows(read_rul
     rng = np.random.default_rng(5)
     frame = random_frame(rng, 60)
     frame["twice"] = 2.0 * frame["tied"]
-    fitted = RuleEnsembleRegressor(n_candidates=150, selection=0.01, random_state=0, n_jobs=1)
+    fitted = RuleEnsembleRegressor(n_candidates=200, selection=0.003, max_features=1, random_state=0, n_jobs=1)
     fitted.fit(frame, signal(frame, rng))
     features = fitted._model.features
     rows = [as_words(row, features) for row in encode_columns(frame, features).take(slice(None)).T]
-    column = {False: [], True: []}
+
+    def column(rule):
+        return [read_rule(rule.text(features), row) for row in rows]
+
+    met = set()
+    candidates = fitted.candidates_
+    for rule, aliases in zip(candidates.rules, candidates.aliases, strict=True):
+        for alias in aliases:
+            assert [held != alias.opposite for held in column(alias.rule)] == column(rule)
+            assert len(alias.rule.conditions) >= len(rule.conditions)  # the simplest is kept
+            met.add(alias.opposite)
+    assert met == {False, True}, "the data should make equal and complementary rules"
+    kept = [column(rule) for rule in candidates.rules]
+    for place, own in enumerate(kept):
+        assert any(own)
+        assert not all(own)
+        assert own not in kept[:place]
+        assert [not held for held in own] not in kept[:place]
     for ranked in fitted.rules_:
-        own = [read_rule(ranked.text, row) for row in rows] if ranked.kind == "rule" else None
-        for alias in ranked.aliases:
-            opposite = alias.startswith("not ")
-            other = [read_rule(alias.removeprefix("not "), row) != opposite for row in rows]
-            column[opposite].append(other == own)
-    assert column[False], "the data should make equal rules"
-    assert column[True], "the data should make complementary rules"
-    assert all(column[False] + column[True])
+        if ranked.kind == "rule":
+            others = candidates.aliases[candidates.rules.index(ranked.term)]
+            assert ranked.aliases == tuple("not " * other.opposite + other.rule.text(features) for other in others)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -308,6 +320,8 @@ def test_a_monotone_change_of_a_feature_leaves_the_training_bits_alone(seed, cha
         )
         features = [Feature(name) for name in "abc"]
         columns = Columns(features, np.ascontiguousarray(table.T))
-        bits.append([[rule.holds(columns.take(slice(None))) for rule in extract_rules(t)] for t in single_trees(forest)])
+        bits.append(
+            [[rule.holds(columns.take(slice(None))) for rule in extract_rules(t)] for t in single_trees(forest)]
+        )
     for before, after in zip(*bits, strict=True):
         np.testing.assert_array_equal(before, after)

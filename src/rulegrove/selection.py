@@ -1,21 +1,22 @@
 """Which point of a path: cross-validation by fold statistics, and the rules of choice.
 
 Squared error on held-out rows is a quadratic form in their moments, so no row is read again. The folds walk down the
-path together with the whole data and stop when the error has turned upwards.
+path together with the whole data and stop when the error has turned upwards. A cap on the number of terms first lets
+the path pick the terms, then walks again with those alone: the few that are left need not stay as shrunken as they
+were when the cap was reached.
 """
 
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
 
 from rulegrove._threads import run_tasks
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.statistics import Moments
-from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, Problem, Solver
 
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
@@ -90,7 +91,7 @@ def walk(
     max_terms: int | None = None,
     n_threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
-) -> tuple[Path, FloatArray]:
+) -> tuple[list[Path], FloatArray]:
     """Walk the whole data and all folds down the path until held-out error has turned upwards.
 
     Parameters
@@ -109,15 +110,15 @@ def walk(
 
     Returns
     -------
-    path : Path
-        Of the whole data.
+    paths : list of Path
+        Of the whole data, then of each fold.
     fold_errors : ndarray of shape (n_folds, n_points)
     """
     grid = solver.grid(problem)
     rough = loosen(solver)
     solvers, problems = [solver, *[rough] * len(folds)], [problem, *(fold.problem for fold in folds)]
     starts: list[FloatArray | None] = [None] * len(problems)
-    done: list[Path] = []
+    done: list[list[Path]] = []
     errors = np.empty((len(folds), 0))
     stops = [*range(int(FIRST_STRIDE * grid.size), grid.size, STRIDE), grid.size]
     for first, last in itertools.pairwise([0, *stops]):
@@ -125,7 +126,7 @@ def walk(
         tasks = [functools.partial(s.path, p, part, a) for s, p, a in zip(solvers, problems, starts, strict=True)]
         paths = run_tasks(lambda task: task(), tasks, n_threads)
         starts = [path.coefs[-1] for path in paths]
-        done.append(paths[0])
+        done.append(paths)
         if folds:
             scored = [squared_errors(path, fold.held_out) for path, fold in zip(paths[1:], folds, strict=True)]
             errors = np.hstack([errors, scored])
@@ -136,7 +137,7 @@ def walk(
             break
         if on_progress is not None:
             on_progress(last, grid.size)
-    return _join(done), errors
+    return [_join(parts) for parts in zip(*done, strict=True)], errors
 
 
 def _join(paths: Sequence[Path]) -> Path:
@@ -165,30 +166,90 @@ def weighted_mean(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:
     return np.average(fold_errors, axis=0, weights=[fold.held_out.weight for fold in folds])
 
 
-def choose(path: Path, fold_errors: FloatArray, folds: Sequence[Fold], rule: str, max_terms: int | None) -> Selection:
+def choose(fold_errors: FloatArray, folds: Sequence[Fold], rule: str) -> Selection:
     """Pick the point of least held-out error, or the sparsest within one standard error of it.
 
     Parameters
     ----------
-    path : Path
     fold_errors : ndarray of shape (n_folds, n_points)
     folds : sequence of Fold
     rule : {"min", "1se"}
-    max_terms : int, optional
-        Points with more terms are left out of the choice.
 
     Returns
     -------
     Selection
     """
-    if rule not in ("min", "1se"):
-        raise InvalidInputError(f"`selection` must be '1se', 'min' or a penalty; got {rule!r}.")
     mean = weighted_mean(fold_errors, folds)
-    weights = np.array([fold.held_out.weight for fold in folds])
+    weights = [fold.held_out.weight for fold in folds]
     spread = np.average((fold_errors - mean) ** 2, axis=0, weights=weights)
     deviation = np.sqrt(spread / max(len(folds) - 1, 1))
-    allowed = np.flatnonzero(path.n_terms <= max_terms) if max_terms is not None else np.arange(mean.size)
-    best = int(allowed[np.argmin(mean[allowed])])
+    best = int(np.argmin(mean))
     if rule == "1se":
-        best = int(allowed[np.argmax(mean[allowed] <= mean[best] + deviation[best])])
+        best = int(np.argmax(mean <= mean[best] + deviation[best]))
     return Selection(best, rule, mean, deviation, fold_errors)
+
+
+def select(
+    solver: Solver,
+    problem: Problem,
+    folds: Sequence[Fold],
+    *,
+    selection: str | float,
+    max_terms: int | None = None,
+    n_threads: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[Path, Selection]:
+    """Follow the path and choose a point of it.
+
+    Parameters
+    ----------
+    solver : Solver
+    problem : Problem
+        The whole data.
+    folds : sequence of Fold
+        What to validate on; not needed for a given penalty.
+    selection : {"1se", "min"} or float
+        A rule of choice, or the penalty itself, which is then the last point of the path.
+    max_terms : int, optional
+        Most terms. Where the choice has more, the whole data and every fold keep the most important terms of the first
+        point that has so many, and walk again with these alone.
+    n_threads, on_progress
+        As in `walk`.
+
+    Returns
+    -------
+    path : Path
+        Of the whole data; no point has more than `max_terms` terms if the cap had to act.
+    selection : Selection
+    """
+    ending = solver if isinstance(selection, str) else EndingAt(solver, selection)
+
+    def attempt(cap: int | None) -> tuple[list[Path], Selection]:
+        paths, errors = walk(ending, problem, folds, max_terms=cap, n_threads=n_threads, on_progress=on_progress)
+        if isinstance(selection, str):
+            return paths, choose(errors, folds, selection)
+        return paths, Selection(len(paths[0].penalties) - 1, f"penalty {selection:g}")
+
+    paths, choice = attempt(max_terms)
+    if max_terms is None or paths[0].n_terms[choice.index] <= max_terms:
+        return paths[0], choice
+    problems = [problem, *(fold.problem for fold in folds)]
+    supports = [_support(path, part, max_terms) for path, part in zip(paths, problems, strict=True)]
+    problem, n_terms = problem.take(supports[0]), problem.n_terms
+    folds = [
+        Fold(fold.problem.take(support), fold.held_out.take(support))
+        for fold, support in zip(folds, supports[1:], strict=True)
+    ]
+    paths, choice = attempt(None)
+    coefs = np.zeros((len(paths[0].coefs), n_terms))
+    coefs[:, supports[0]] = paths[0].coefs
+    return replace(paths[0], coefs=coefs), choice
+
+
+def _support(path: Path, problem: Problem, max_terms: int) -> IntArray:
+    """Return the `max_terms` most important terms where the path first has that many."""
+    reached = path.n_terms >= max_terms
+    coefs = path.coefs[int(np.argmax(reached)) if reached.any() else -1]
+    importance = np.abs(coefs) * np.sqrt(problem.gram.diagonal())
+    terms = np.argsort(-importance, kind="stable")[:max_terms]
+    return np.sort(terms[coefs[terms] != 0])

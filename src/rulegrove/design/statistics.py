@@ -45,6 +45,10 @@ class Moments:
     y_sum: FloatArray
     y_y: FloatArray
 
+    def take(self, terms: IntArray) -> "Moments":
+        """Moments of some of the terms."""
+        return replace(self, x_sum=self.x_sum[terms], gram=self.gram[np.ix_(terms, terms)], x_y=self.x_y[terms])
+
     def __sub__(self, part: "Moments") -> "Moments":
         """Moments of the rows that are not in `part`: train = total - fold."""
         return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})

@@ -29,6 +29,7 @@ from rulegrove.estimators._fitting import (
     Growth,
     Target,
     TrainingData,
+    as_problem,
     assign_folds,
     build_design,
     count_features,
@@ -37,14 +38,13 @@ from rulegrove.estimators._fitting import (
     make_rng,
     regrown_folds,
     share_importance,
-    solve,
     warn_constant,
 )
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
-from rulegrove.selection import EndingAt
-from rulegrove.solvers import SOLVERS, Solver, make_solver
+from rulegrove.selection import select
+from rulegrove.solvers import SOLVERS, make_solver
 from rulegrove.solvers import _kernels as solver_kernels
 from rulegrove.trees import _kernels as tree_kernels
 
@@ -172,8 +172,15 @@ class BaseRuleEnsemble(BaseEstimator):
             held_out = regrown_folds(data, folds, n_folds, growth, rngs[1].spawn(n_folds), n_threads, stage)
         else:
             held_out = [design.fold(fold) for fold in range(n_folds)]
-        stage = progress.stage("Weighting rules")
-        path, selection = solve(self._solver(), design, held_out, self.selection, self.max_terms, n_threads, stage)
+        path, selection = select(
+            make_solver(self.solver),
+            as_problem(design.total),
+            held_out,
+            selection=self.selection,
+            max_terms=self.max_terms,
+            n_threads=n_threads,
+            on_progress=progress.stage("Weighting rules"),
+        )
         progress.close()
         self.path_, self.selection_, self.candidates_ = path, selection, design.terms
         self._keep(make_model(data, design, path, selection.index), data)
@@ -213,11 +220,6 @@ class BaseRuleEnsemble(BaseEstimator):
             terms=self.terms,
             loss=self._tree_loss(),
         )
-
-    def _solver(self) -> Solver:
-        """Return the solver, made to end at the chosen penalty when the user named one."""
-        solver = make_solver(self.solver)
-        return solver if isinstance(self.selection, str) else EndingAt(solver, float(self.selection))
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:
         """Set the fitted attributes that tell of the chosen terms."""

@@ -23,8 +23,8 @@ from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias, simplify
-from rulegrove.selection import Fold, Selection, choose, walk
-from rulegrove.solvers.base import Path, Problem, Solver
+from rulegrove.selection import Fold
+from rulegrove.solvers.base import Path, Problem
 from rulegrove.trees.boosting import grow_forest
 
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
@@ -288,25 +288,6 @@ def regrown_folds(
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
         regrown.append(build_design(data, candidates, sides, n_threads, progress).fold(1))
     return regrown
-
-
-def solve(
-    solver: Solver,
-    design: Design,
-    folds: list[Fold],
-    selection: str | float,
-    max_terms: int | None,
-    n_threads: int,
-    progress: Progress,
-) -> tuple[Path, Selection]:
-    """Return the path of the whole data and the point that the folds, the cap on terms or the user choose."""
-    path, fold_errors = walk(
-        solver, as_problem(design.total), folds, max_terms=max_terms, n_threads=n_threads, on_progress=progress
-    )
-    if isinstance(selection, str):
-        return path, choose(path, fold_errors, folds, selection, max_terms)
-    allowed = np.flatnonzero(path.n_terms <= max_terms) if max_terms is not None else np.arange(len(path.penalties))
-    return path, Selection(int(allowed[-1]), f"penalty {selection:g}")
 
 
 @dataclass(frozen=True)

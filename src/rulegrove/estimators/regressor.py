@@ -102,7 +102,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     >>> from rulegrove import RuleEnsembleRegressor
     >>> X, y = make_friedman1(500, random_state=0)
     >>> model = RuleEnsembleRegressor(n_candidates=200, random_state=0).fit(X, y)
-    >>> model.score(X, y) > 0.9
+    >>> model.score(X, y) > 0.8
     True
     >>> model.rules_[0].text.startswith("x3 (linear")
     True

@@ -1,7 +1,7 @@
 """What every solver shares: the problem it is given, the path it returns, the word for how it ended."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -109,6 +109,11 @@ class Problem:
             variance = 0.0
             cross[:] = 0.0
         return cls(np.ascontiguousarray(centred), cross, variance, x_mean, y_mean, float(weight))
+
+    def take(self, terms: IntArray) -> Self:
+        """Return the problem of some of the terms."""
+        gram = np.ascontiguousarray(self.gram[np.ix_(terms, terms)])
+        return replace(self, gram=gram, x_y=self.x_y[terms], x_mean=self.x_mean[terms])
 
     @property
     def n_terms(self) -> int:

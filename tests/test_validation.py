@@ -1,0 +1,152 @@
+"""Parameters, targets and weights: what passes unchanged and what is refused."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
+
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove._validation import (
+    check_class_labels,
+    check_parameters,
+    check_regression_target,
+    check_same_length,
+    check_weights,
+    count_threads,
+)
+from rulegrove.exceptions import InvalidInputError
+
+CLASSIFIER, REGRESSOR = RuleEnsembleClassifier(), RuleEnsembleRegressor()
+
+
+def test_counted_threads():
+    cores = count_threads(-1)
+    assert 1 <= cores <= os.cpu_count()
+    assert count_threads(-2) == max(1, cores - 1)
+    assert count_threads(-10_000) == 1
+    assert count_threads(3) == 3
+    assert 1 <= count_threads(None) <= cores
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 1, 0],
+        [-1, 1, 1, -1],
+        [False, True, True, False],
+        ["no", "yes", "yes", "no"],
+        [2.0, 3.0, 3.0, 2.0],
+    ],
+)
+@pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series, pa.array, lambda y: np.array(y, dtype=object)])
+def test_labels_of_every_kind(labels, wrap):
+    classes, codes = check_class_labels(CLASSIFIER, wrap(labels))
+    assert classes.tolist() == sorted(set(labels))
+    assert codes.tolist() == [0, 1, 1, 0]
+
+
+def test_a_target_in_one_column_is_taken_with_a_warning():
+    with pytest.warns(DataConversionWarning):
+        classes, codes = check_class_labels(CLASSIFIER, np.array([["a"], ["b"]]))
+    assert (classes.tolist(), codes.tolist()) == (["a", "b"], [0, 1])
+    with pytest.warns(DataConversionWarning):
+        assert check_regression_target(REGRESSOR, np.array([[1], [2]])).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (None, "requires y to be passed"),
+        ([1, 1, 1], "at least two classes; got one class only: .*1"),
+        (["a", "b", "c"], "Only binary classification is supported.* 3 classes.*OneVsRestClassifier"),
+        ([0.0, np.nan, 1.0], r"y contains NaN or infinity \(row 1: nan\)"),
+        ([0.0, 1.0, np.inf], r"y contains NaN or infinity \(row 2: inf\)"),
+        (np.array(["a", None, "b"], dtype=object), "y contains NaN: a missing label"),
+        (pd.Series(["a", None, "b"]), "y contains NaN: a missing label"),
+        ([0.5, 1.5, 2.25], "Unknown label type: continuous"),
+    ],
+)
+def test_labels_that_cannot_be_used(labels, words):
+    with pytest.raises(ValueError, match=words):
+        check_class_labels(CLASSIFIER, labels)
+
+
+@pytest.mark.parametrize("dtype", ["string", "boolean", "Int64"])
+def test_a_missing_label_of_a_nullable_column_is_named(dtype):
+    """`pd.NA` compared with itself has no truth value: "boolean value of NA is ambiguous" said nothing about y."""
+    labels = pd.Series({"string": ["a", pd.NA, "b"]}.get(dtype, [0, pd.NA, 1]), dtype=dtype)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        check_class_labels(CLASSIFIER, labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint16, bool, object])
+def test_numeric_targets_become_floats(dtype):
+    values = np.array([0, 1, 1], dtype=dtype)
+    read = check_regression_target(REGRESSOR, values)
+    assert read.dtype == np.float64
+    assert read.tolist() == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (None, "requires y to be passed"),
+        ([1.0, np.nan], r"y contains NaN or infinity \(row 1: nan\)"),
+        ([-np.inf, 1.0], r"y contains NaN or infinity \(row 0: -inf\)"),
+        (["a", "b"], "could not convert string to float|y must be numeric"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "y must be numeric; got datetime64"),
+        (np.array([1 + 1j, 2]), "y must be numeric; got complex"),
+        (np.ones((3, 2)), "1d array"),
+    ],
+)
+def test_targets_that_cannot_be_used(target, words):
+    with pytest.raises(ValueError, match=words):
+        check_regression_target(REGRESSOR, target)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1).filter(any))
+def test_weights_pass_unchanged(weights):
+    assert check_weights(weights, len(weights)).tolist() == weights
+    assert check_weights(None, 7) is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0, 2.0], r"one weight for each of the 3 rows; got .*\(2,\)"),
+        ([[1.0], [2.0], [3.0]], r"one weight for each of the 3 rows; got .*\(3, 1\)"),
+        (2.0, r"one weight for each of the 3 rows; got .*\(\)"),
+        ([1.0, -2.0, 1.0], r"`sample_weight` must not be negative; got -2.0 in row 1"),
+        ([0.0, 0.0, 0.0], "`sample_weight` is zero for every row"),
+        ([1.0, np.nan, 1.0], "sample_weight contains NaN"),
+        ([1.0, np.inf, 1.0], "sample_weight contains infinity"),
+    ],
+)
+def test_weights_that_cannot_be_used(weights, words):
+    with pytest.raises(ValueError, match=words):
+        check_weights(weights, 3)
+
+
+def test_a_target_of_another_length_is_refused():
+    check_same_length(3, np.ones(3))
+    with pytest.raises(InvalidInputError, match="X has 3 rows but y has 2"):
+        check_same_length(3, np.ones(2))
+
+
+def test_parameters_are_compared_with_their_table():
+    check_parameters(CLASSIFIER)
+    with pytest.raises(ValueError, match="'shrinkage' parameter of RuleEnsembleClassifier .* Got 1.5 instead"):
+        check_parameters(RuleEnsembleClassifier(shrinkage=1.5))
+
+
+@pytest.mark.parametrize("estimator", [CLASSIFIER, REGRESSOR])
+def test_every_parameter_has_limits_and_the_constructor_only_stores(estimator):
+    assert set(estimator._parameter_constraints) == set(estimator.get_params())
+    marked = {name: object() for name in estimator.get_params()}
+    assert type(estimator)(**marked).get_params(deep=False) == marked
