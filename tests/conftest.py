@@ -12,7 +12,7 @@ def _read_condition(words, row):
     or_missing = words.endswith(" or missing")
     words = words.removesuffix(" or missing")
     if match := re.fullmatch(r"(.+) is (known|missing)", words):
-        return (row[match[1]] is None) == (match[2] == "missing")
+        return or_missing or (row[match[1]] is None) == (match[2] == "missing")
     if match := re.fullmatch(r"(.+) in (\{.*\})", words):
         value = row[match[1]]
         return or_missing if value is None else value in ast.literal_eval(match[2])

@@ -38,3 +38,10 @@ def test_frame_of_a_bundled_set_has_its_names():
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == [*load("breast-w").feature_names, "class"]
     assert frame["bare_nuclei"].isna().sum() == 16
+
+
+def test_unpacks_as_attributes_and_labels():
+    data = load("iris")
+    X, y = data
+    assert X is data.X
+    assert y is data.y

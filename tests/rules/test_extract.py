@@ -16,7 +16,7 @@ LEAF = (-1, 0.0, (), (), 0, -1)
 
 
 def make_forest(*trees):
-    """Build a forest of nodes (feature, threshold, codes left, codes right, side of missing, place of the left child)."""
+    """Build a forest of nodes (feature, threshold, codes left, codes right, side of missing, left child)."""
     nodes = [node for tree in trees for node in tree]
     roots = np.cumsum([0, *map(len, trees)])[:-1]
     starts = np.repeat(roots, [len(tree) for tree in trees])

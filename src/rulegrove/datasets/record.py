@@ -1,5 +1,6 @@
 """The record in which every data set arrives."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ class Dataset:
     Dataset('iris', 150 rows, 4 features, 3 classes)
     >>> iris.X[0], str(iris.y[0])
     (array([5.1, 3.5, 1.4, 0.2]), 'Iris-setosa')
+    >>> X, y = iris
     """
 
     name: str
@@ -41,6 +43,10 @@ class Dataset:
     X: FloatArray
     y: AnyArray
     feature_names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[AnyArray]:
+        """Unpack as ``X, y``."""
+        return iter((self.X, self.y))
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape

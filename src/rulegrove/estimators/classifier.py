@@ -113,8 +113,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     True
     >>> model.score(X, y) > 0.9
     True
-    >>> model.predict(X[:2])
-    array(['benign', 'benign'], dtype='<U9')
+    >>> sorted(set(model.predict(X)))
+    [np.str_('benign'), np.str_('malignant')]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -104,8 +104,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     >>> model = RuleEnsembleRegressor(n_candidates=200, random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.8
     True
-    >>> model.rules_[0].text.startswith("x3 (linear")
-    True
+    >>> int(model.feature_importances_.argmax())
+    3
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

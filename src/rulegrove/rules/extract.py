@@ -27,21 +27,22 @@ def extract_rules(forest: Forest) -> tuple[Rule, ...]:
     """
     paths: dict[int, dict[int, Condition]] = {int(root): {} for root in forest.roots}
     rules: dict[Rule, None] = {}
+    categorical = forest.is_categorical
     for node in range(forest.feature.size):
         if node not in paths:
             parent = int(forest.parent[node])
-            paths[node] = _extend(paths[parent], _step(forest, parent, node))
+            paths[node] = _extend(paths[parent], _step(forest, parent, node, bool(categorical[parent])))
             rules[Rule(tuple(paths[node][feature] for feature in sorted(paths[node])))] = None
     return tuple(rules)
 
 
-def _step(forest: Forest, parent: int, node: int) -> Condition:
+def _step(forest: Forest, parent: int, node: int, categorical: bool) -> Condition:
     """Return the condition under which a row goes from `parent` to `node`."""
     left = int(forest.left[parent]) == node
     missing = int(forest.missing[parent]) == (LEFT if left else RIGHT)
     feature = int(forest.feature[parent])
-    codes = (forest.categories if left else forest.right_categories)[parent]
-    if forest.categories[parent].any() or forest.right_categories[parent].any():
+    if categorical:
+        codes = (forest.categories if left else forest.right_categories)[parent]
         return Condition(feature, categories=_codes(codes), missing=missing)
     threshold = float(forest.threshold[parent])
     if left:

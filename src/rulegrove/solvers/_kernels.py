@@ -17,6 +17,9 @@ from rulegrove._typing import ByteArray, FloatArray, IntArray
 
 # Passes between two extrapolations, each of which combines as many differences of iterates.
 _DEPTH = 5
+# Passes between two fresh gradients, a multiple of the depth. Extrapolation multiplies rounding errors: without this
+# the gradient of a nearly singular block drifts from its coefficients until descent chases a point that is not there.
+_REFRESH = 50
 
 
 @njit(cache=True, nogil=True)
@@ -148,6 +151,18 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: int) -> None:
+    """Compute the gradient of the first n terms afresh, from the rows of the non-zero coefficients."""
+    for k in range(n):
+        grad[k] = x_y[k]
+    for j in range(n):
+        a = coef[j]
+        if a != 0.0:
+            for k in range(n):
+                grad[k] -= a * gram[j, k]
+
+
+@njit(cache=True, nogil=True)
 def _solve_block(
     block: FloatArray,
     linear: FloatArray,
@@ -183,6 +198,9 @@ def _solve_block(
         _remember(coef, grad, past_coef, past_grad, row, n)
         if row == depth and gap > tol and passes < max_iter:
             row = 0
+            if passes % _REFRESH == 0:
+                _refresh(block, linear, coef, grad, n)
+                _remember(coef, grad, past_coef, past_grad, depth, n)
             if _mix(past_coef, system, mix, n):
                 _combine(past_coef, past_grad, mix, coef, grad, n)
                 if not _certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
@@ -205,19 +223,6 @@ def _admit(
         value = gram[term, members[i]]
         block[n, i] = value
         block[i, n] = value
-
-
-@njit(cache=True, nogil=True)
-def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray) -> None:
-    """Compute the gradient of all terms afresh, from the rows of the non-zero coefficients."""
-    n_terms = x_y.shape[0]
-    for k in range(n_terms):
-        grad[k] = x_y[k]
-    for j in range(n_terms):
-        a = coef[j]
-        if a != 0.0:
-            for k in range(n_terms):
-                grad[k] -= a * gram[j, k]
 
 
 @njit(cache=True, nogil=True)
@@ -247,7 +252,7 @@ def follow_path(
 ) -> None:
     """Fill the last three arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
     n_terms = x_y.shape[0]
-    _refresh(gram, x_y, all_coef, all_grad)
+    _refresh(gram, x_y, all_coef, all_grad, n_terms)
     n = 0
     for point in range(penalties.shape[0]):
         l1 = penalties[point] * l1_ratio
@@ -299,7 +304,7 @@ def follow_path(
             passes += done
             for i in range(n):
                 all_coef[members[i]] = coef[i]
-            _refresh(gram, x_y, all_coef, all_grad)
+            _refresh(gram, x_y, all_coef, all_grad, n_terms)
             _, gaps[point] = _certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
             if gaps[point] <= tol or passes >= max_iter:
                 break

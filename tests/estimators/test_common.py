@@ -1,0 +1,210 @@
+"""scikit-learn's own checks, and life in its company: pipelines, searches, copies, files."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.datasets import load
+
+KINDS = [RuleEnsembleClassifier, RuleEnsembleRegressor]
+
+
+def expected_failures(estimator):
+    """One check cannot hold: a tree draws its rows at random, and a row given twice can be drawn twice or not at all,
+    while a row of weight two is drawn once or not at all. The statistics behind the coefficients do treat both alike:
+    `test_fitting.py` shows it where no row is drawn.
+    """
+    reason = "trees draw rows at random, so a weight of two and a row given twice lead to different samples"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+@parametrize_with_checks(
+    [kind(n_candidates=20, n_jobs=1) for kind in KINDS], expected_failed_checks=expected_failures, xfail_strict=True
+)
+def test_scikit_learn_is_content(estimator, check):
+    check(estimator)
+
+
+def make_data(kind, n_rows=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    y = X[:, 0] + 2.0 * (X[:, 1] > 0.3) + 0.2 * rng.normal(size=n_rows)
+    return X, (y > 0.8).astype(int) if kind is RuleEnsembleClassifier else y
+
+
+def make(kind, **changes):
+    return kind(**{"n_candidates": 30, "random_state": 0, "n_jobs": 1, **changes})
+
+
+def scores_of(fitted, X):
+    return fitted.decision_function(X) if is_classifier(fitted) else fitted.predict(X)
+
+
+def assert_same_model(one, other, X):
+    """Equal to the last bit."""
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.intercept_ == other.intercept_
+    assert [term.text for term in one.rules_] == [term.text for term in other.rules_]
+    np.testing.assert_array_equal(scores_of(one, X), scores_of(other, X))
+
+
+def test_kinds_are_told_apart():
+    assert is_classifier(RuleEnsembleClassifier())
+    assert is_regressor(RuleEnsembleRegressor())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"honest_cv": True}, {"max_features": "sqrt", "max_terms": 4}])
+def test_same_seed_same_model_for_any_number_of_threads(kind, options):
+    X, y = make_data(kind, 300)
+    one = make(kind, n_jobs=1, **options).fit(X, y)
+    for n_jobs in (2, 4, None):
+        many = make(kind, n_jobs=n_jobs, **options).fit(X, y)
+        assert_same_model(one, many, X)
+        np.testing.assert_array_equal(one.path_.coefs, many.path_.coefs)
+        np.testing.assert_array_equal(one.selection_.fold_errors, many.selection_.fold_errors)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_do_not_matter_with_weights_either(kind):
+    X, y = make_data(kind, 300)
+    weights = np.random.default_rng(0).random(300) + 0.1
+    one, two = (make(kind, n_jobs=n).fit(X, y, sample_weight=weights) for n in (1, 2))
+    assert_same_model(one, two, X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_seed_is_another_model(kind):
+    X, y = make_data(kind)
+    one, other = make(kind, random_state=0).fit(X, y), make(kind, random_state=1).fit(X, y)
+    assert one.candidates_.rules != other.candidates_.rules
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_states_of_every_kind(kind):
+    X, y = make_data(kind)
+    one, two = (make(kind, random_state=np.random.RandomState(3)).fit(X, y) for _ in range(2))
+    assert_same_model(one, two, X)
+    assert_same_model(make(kind, random_state=np.int64(5)).fit(X, y), make(kind, random_state=5).fit(X, y), X)
+    make(kind, random_state=None).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_clone_is_unfitted_and_fits_to_the_same(kind):
+    X, y = make_data(kind)
+    fitted = make(kind, solver=Glmnet(l1_ratio=0.9)).fit(X, y)
+    twin = clone(fitted)
+    assert not hasattr(twin, "coef_")
+    assert twin.solver is not fitted.solver
+    assert twin.get_params()["solver__l1_ratio"] == 0.9
+    assert_same_model(fitted, twin.fit(X, y), X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_second_fit_forgets_the_first(kind):
+    X, y = make_data(kind)
+    fitted = make(kind).fit(pd.DataFrame(X, columns=list("abcd")), y).fit(X[:, :3], y)
+    assert fitted.n_features_in_ == 3
+    assert not hasattr(fitted, "feature_names_in_")
+    assert_same_model(fitted, make(kind).fit(X[:, :3], y), X[:, :3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", ["pickle", "joblib"])
+@pytest.mark.parametrize("used", [False, True])
+def test_a_model_survives_a_file(tmp_path, kind, way, used):
+    X, y = make_data(kind)
+    fitted = make(kind).fit(X, y)
+    if used:
+        scores_of(fitted, X)
+    if way == "pickle":
+        twin = pickle.loads(pickle.dumps(fitted))
+    else:
+        joblib.dump(fitted, tmp_path / "model.joblib")
+        twin = joblib.load(tmp_path / "model.joblib")
+    assert_same_model(fitted, twin, X)
+    assert repr(twin.rules_) == repr(fitted.rules_)
+
+
+def test_a_pickled_model_carries_nothing_of_the_rows():
+    """What predicts holds nothing of training: ten times the rows do not make the file larger by their size."""
+    sizes = []
+    for n_rows in (200, 4000):
+        X, y = make_data(RuleEnsembleRegressor, n_rows)
+        fitted = make(RuleEnsembleRegressor, solver=Glmnet(n_penalties=20)).fit(X, y)
+        sizes.append(len(pickle.dumps(fitted)))
+    assert sizes[1] < sizes[0] + 4000 * 8
+
+
+def test_in_a_pipeline_with_names():
+    breast = load("breast-w")
+    frame = pd.DataFrame(breast.X, columns=breast.feature_names)
+    pipeline = make_pipeline(SimpleImputer().set_output(transform="pandas"), make(RuleEnsembleClassifier))
+    pipeline.fit(frame, breast.y)
+    assert pipeline.score(frame, breast.y) > 0.93
+    assert list(pipeline[-1].feature_names_in_) == list(breast.feature_names)
+    assert any(name in pipeline[-1].rules_[0].text for name in breast.feature_names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_search(kind):
+    X, y = make_data(kind)
+    search = GridSearchCV(
+        make(kind), {"max_terms": [0, 5], "solver": [Glmnet(), Glmnet(l1_ratio=0.5)], "selection": ["1se", 0.05]}, cv=3
+    )
+    search.fit(X, y)
+    assert search.best_params_["max_terms"] == 5
+    assert search.best_score_ > 0.6
+
+
+def test_a_search_reaches_into_the_solver():
+    X, y = make_data(RuleEnsembleRegressor)
+    search = GridSearchCV(make(RuleEnsembleRegressor, solver=Glmnet()), {"solver__l1_ratio": [0.5, 1.0]}, cv=2)
+    assert search.fit(X, y).best_estimator_.solver.l1_ratio in (0.5, 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_cross_validation(kind):
+    X, y = make_data(kind)
+    assert cross_val_score(make(kind), X, y, cv=3).mean() > 0.6
+    assert cross_val_predict(make(kind), X, y, cv=3).shape == (120,)
+
+
+def test_several_classes_by_one_versus_rest():
+    iris = load("iris")
+    model = OneVsRestClassifier(make(RuleEnsembleClassifier))
+    assert cross_val_score(model, iris.X, iris.y, cv=3).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_routed(kind):
+    """Metadata routing hands `sample_weight` through a search to the fit: rows of weight zero change nothing."""
+    X, y = make_data(kind, 150)
+    weights = np.repeat([1.0, 0.0], [100, 50])
+    y_spoilt = np.where(weights > 0, y, 1 - y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make(kind, selection=0.05).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"n_candidates": [30]}, cv=[(np.arange(150), np.arange(150))])
+        search.fit(X, y_spoilt, sample_weight=weights)
+    direct = make(kind, selection=0.05).fit(X, y_spoilt, sample_weight=weights)
+    assert_same_model(search.best_estimator_, direct, X)
+    blind = make(kind, selection=0.05).fit(X, y_spoilt)
+    assert direct.score(X[:100], y[:100]) > blind.score(X[:100], y[:100])
+
+
+def test_a_good_partner_in_a_stack():
+    X, y = make_data(RuleEnsembleClassifier)
+    bits = make(RuleEnsembleClassifier, terms="rules").fit(X, y).transform_rules(X)
+    assert LogisticRegression().fit(bits, y).score(bits, y) > 0.8

@@ -1,0 +1,145 @@
+"""The ranked table: its numbers, its frames, its two ways to be shown."""
+
+import html.parser
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Condition, Rule
+
+HOSTILE = "<script>alert('x')</script> & \"co\""
+
+
+def make_term(rank=1, **changes):
+    fields = {
+        "rank": rank,
+        "kind": "rule",
+        "text": "a <= 0.123456789",
+        "short_text": "a <= 0.1235",
+        "coefficient": 0.5,
+        "importance": 0.25 / rank,
+        "support": 0.5,
+        "confidence": 0.75,
+        "mean_target": None,
+        "speaks_for": "yes",
+        "aliases": (),
+        "term": Rule((Condition(0, upper=0.123456789),)),
+    }
+    return RankedTerm(**fields | changes)
+
+
+def fit_hostile(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({HOSTILE: rng.normal(size=80), "<b>": rng.choice(["<i>x</i>", "&amp;"], 80)})
+    y = frame[HOSTILE] + (frame["<b>"] == "&amp;") + 0.1 * rng.normal(size=80)
+    y = np.where(y > 0.5, "<u>", "no") if kind is RuleEnsembleClassifier else y
+    return kind(n_candidates=30, selection="min", random_state=0, n_jobs=1).fit(frame, y)
+
+
+def test_a_table_is_a_sequence():
+    table = RuleTable([make_term(k) for k in (1, 2, 3)])
+    assert len(table) == 3
+    assert [term.rank for term in table] == [1, 2, 3]
+    assert table[-1].rank == 3
+    assert isinstance(table[:2], RuleTable)
+    assert len(table[:2]) == 2
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+@pytest.mark.parametrize("label", ["yes", np.str_("yes"), np.int64(1), np.bool_(True), 2.5])
+def test_frames_of_every_kind_hold_the_same(backend, kind, label):
+    linear = make_term(2, kind="linear", confidence=None, support=1.0, text="b (linear from 0 to 1)")
+    table = RuleTable([make_term(1, speaks_for=label), *([linear] if label == "yes" else [])])
+    frame = table.to_frame(backend)
+    assert isinstance(frame, kind)
+    names = ["rank", "kind", "rule", "coefficient", "importance", "support", "class", "confidence"]
+    assert list(frame.column_names if backend == "pyarrow" else frame.columns) == names
+    first = {name: table.to_dict()[name][0] for name in names}
+    if backend == "pandas":
+        assert frame.iloc[0].to_dict() == first
+    else:
+        assert (frame.to_pylist() if backend == "pyarrow" else frame.to_dicts())[0] == first
+
+
+def test_the_frame_of_a_regression_tells_the_mean_target():
+    table = RuleTable([make_term(speaks_for=None, confidence=None, mean_target=7.5)])
+    assert list(table.to_frame().columns)[-1] == "mean_target"
+    assert table.to_frame()["mean_target"].tolist() == [7.5]
+    assert isinstance(table.to_frame(), pd.DataFrame)
+
+
+def test_a_frame_keeps_thresholds_exact():
+    assert RuleTable([make_term()]).to_frame()["rule"][0] == "a <= 0.123456789"
+
+
+def test_an_unknown_backend_is_refused():
+    with pytest.raises((InvalidInputError, ValueError), match="nothing"):
+        RuleTable([make_term()]).to_frame("nothing")
+
+
+def test_an_empty_table_says_so():
+    table = RuleTable([])
+    assert "intercept alone" in repr(table)
+    assert len(table.to_frame()) == 0
+    assert "<table>" in table._repr_html_()
+
+
+def test_printed_lines_fit_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    long = " and ".join(f"column_{k} <= {k}" for k in range(20))
+    table = RuleTable([make_term(k, short_text=long) for k in range(1, 31)])
+    lines = repr(table).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "... and 10 more" in lines[-1]
+    assert lines[0].split() == ["importance", "coefficient", "support", "confidence", "class", "rule"]
+
+
+def test_printed_numbers_are_rounded_and_importance_is_relative():
+    words = repr(RuleTable([make_term(1), make_term(2)])).splitlines()
+    assert words[1].split() == ["1", "100.0", "+0.5", "50.0%", "75.0%", "yes", "a", "<=", "0.1235"]
+    assert words[2].split()[:2] == ["2", "50.0"]
+
+
+class TagCounter(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.words = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.mark.parametrize("kind", [RuleEnsembleClassifier, RuleEnsembleRegressor])
+def test_hostile_names_cannot_escape_from_the_notebook(kind):
+    """Names of columns, categories and classes are data, never markup."""
+    fitted = fit_hostile(kind)
+    reader = TagCounter()
+    reader.feed(fitted.rules_._repr_html_())
+    assert reader.tags <= {"table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert any(HOSTILE in words for words in reader.words)  # and the reader sees the name as it is
+    assert "<script>alert" not in fitted._repr_html_()
+    assert HOSTILE in fitted.rules_[0].text + fitted.rules_[1].text
+    assert repr(fitted.rules_)
+
+
+def test_a_name_with_line_breaks_stays_in_its_row():
+    table = RuleTable([make_term(short_text="two\nlines <= 1")])
+    assert len(repr(table).splitlines()) == 2
+
+
+def test_the_page_shows_what_the_print_shows():
+    table = RuleTable([make_term(k) for k in (1, 2)])
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", table._repr_html_())
+    assert cells[:7] == ["1", "100.0", "+0.5", "50.0%", "75.0%", "yes", "a &lt;= 0.1235"]

@@ -1,0 +1,430 @@
+"""Held-out errors against rows and refits, the choice against a plain one, and how far to trust the cheap mode."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import ElasticNet
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
+
+from rulegrove import Glmnet, RuleEnsembleRegressor, selection
+from rulegrove.columns import Columns, Feature
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.linear import fit_linear_terms
+from rulegrove.design.statistics import Moments, collect_statistics
+from rulegrove.design.terms import Terms
+from rulegrove.estimators._fitting import Design, as_problem
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Condition, Rule
+from rulegrove.selection import EndingAt, Fold, Selection, choose, loosen, squared_errors, walk, weighted_mean
+from rulegrove.solvers import Parameter, Path, Status
+
+
+def make_design(seed, *, n_rows=150, n_rules=8, n_folds=3, weights=None):
+    """Statistics of a small table, and the rows behind them as a dense matrix."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    rules = tuple(
+        Rule((Condition(k % 3, upper=float(rng.normal(0, 0.7))), *([Condition(3, lower=0.0)] * (k % 2))))
+        for k in range(n_rules)
+    )
+    X = np.column_stack([X, rng.normal(size=n_rows)])
+    y = 2.0 * (X[:, 0] > 0) + X[:, 1] + 0.5 * rng.normal(size=n_rows)
+    linear = fit_linear_terms(X.T, None, np.zeros(4, dtype=np.int64))
+    folds = rng.permutation(n_rows) % n_folds
+    columns = Columns([Feature(f"x{k}") for k in range(4)], X)
+    statistics = collect_statistics(columns, compile_rules(rules, 4), linear, y[:, None], folds, weights=weights)
+    design = Design(Terms(rules, linear, ((),) * n_rules), statistics, statistics.moments())
+    dense = np.column_stack([*(rule.holds(X.T) for rule in rules), linear.evaluate(X.T[linear.features])])
+    return design, dense.astype(np.float64), y, folds
+
+
+def path_of(penalties, coefs, intercepts):
+    """Dress coefficients as a path."""
+    n_points = len(penalties)
+    return Path(
+        Parameter("penalty", np.asarray(penalties, dtype=np.float64)),
+        np.asarray(penalties, dtype=np.float64),
+        np.asarray(coefs, dtype=np.float64),
+        np.asarray(intercepts, dtype=np.float64),
+        np.zeros(n_points),
+        np.ones(n_points, dtype=np.int64),
+        (Status.CONVERGED,) * n_points,
+        0.0,
+    )
+
+
+def folds_of(design):
+    return [design.fold(fold) for fold in range(design.statistics.n_folds)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), weighted=st.booleans())
+def test_held_out_error_is_that_of_the_rows(seed, weighted):
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([0.0, 0.5, 2.0], 150) if weighted else None
+    design, dense, y, folds = make_design(seed, weights=weights)
+    counted = np.ones(150) if weights is None else weights
+    coefs = rng.normal(size=(4, dense.shape[1])) * (rng.random((4, dense.shape[1])) < 0.5)
+    path = path_of([4, 3, 2, 1], coefs, rng.normal(size=4))
+    for number, fold in enumerate(folds_of(design)):
+        rows = folds == number
+        residuals = y[rows] - path.intercepts[:, None] - coefs @ dense[rows].T
+        expected = np.average(residuals**2, axis=1, weights=counted[rows])
+        np.testing.assert_allclose(squared_errors(path, fold.held_out), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_fold_subtracted_is_a_refit_without_its_rows(l1_ratio, weighted):
+    """Coefficients from total minus fold against scikit-learn on the rows that are left."""
+    weights = np.random.default_rng(1).choice([0.5, 1.0, 3.0], 150) if weighted else None
+    design, dense, y, folds = make_design(1, weights=weights)
+    penalties = [0.3, 0.1, 0.03]
+    for number, fold in enumerate(folds_of(design)):
+        path = Glmnet(l1_ratio=l1_ratio, tol=1e-13).path(fold.problem, penalties)
+        rows = folds != number
+        for point, penalty in enumerate(penalties):
+            twin = ElasticNet(alpha=penalty, l1_ratio=l1_ratio, tol=1e-12, max_iter=100_000)
+            twin.fit(dense[rows], y[rows], None if weights is None else weights[rows])
+            np.testing.assert_allclose(path.coefs[point], twin.coef_, atol=1e-5)
+            assert path.intercepts[point] == pytest.approx(twin.intercept_, abs=1e-5)
+            error = np.average(
+                (y[~rows] - twin.predict(dense[~rows])) ** 2, weights=None if weights is None else weights[~rows]
+            )
+            assert squared_errors(path, fold.held_out)[point] == pytest.approx(error, rel=1e-4)
+
+
+def test_the_walk_scores_every_fold_at_every_penalty():
+    """Fold errors against refits of scikit-learn; the folds are solved to a gap of 3e-4 only, hence the tolerance."""
+    design, dense, y, folds = make_design(2)
+    problem = as_problem(design.total)
+    (path, *_), errors = walk(Glmnet(n_penalties=12, penalty_ratio=0.01), problem, folds_of(design))
+    assert errors.shape == (3, len(path.penalties))
+    np.testing.assert_allclose(
+        path.penalties, Glmnet(n_penalties=12, penalty_ratio=0.01).grid(problem)[: errors.shape[1]]
+    )
+    for number in range(3):
+        rows = folds != number
+        for point, penalty in enumerate(path.penalties):
+            twin = ElasticNet(alpha=penalty, l1_ratio=1.0, tol=1e-10, max_iter=100_000).fit(dense[rows], y[rows])
+            expected = np.mean((y[~rows] - twin.predict(dense[~rows])) ** 2)
+            assert errors[number, point] == pytest.approx(expected, rel=0.02)
+
+
+def test_the_walk_is_the_path_taken_in_strides():
+    """Warm starts carry over: every point is as good as on a path taken at once."""
+    design, *_ = make_design(3)
+    problem = as_problem(design.total)
+    (walked,), errors = walk(Glmnet(tol=1e-10), problem, [])
+    whole = Glmnet(tol=1e-10).path(problem)
+    assert len(errors) == 0
+    np.testing.assert_array_equal(walked.penalties, whole.penalties)
+    np.testing.assert_allclose(walked.coefs, whole.coefs, atol=1e-4)
+    assert walked.parameter.name == whole.parameter.name
+    assert len(walked.status) == len(walked.gaps) == len(walked.iterations) == len(walked.parameter.values) == 100
+    assert walked.gaps.max() <= 1e-10
+
+
+def test_the_walk_ends_after_the_error_has_turned_and_not_before():
+    rng = np.random.default_rng(0)
+    design, *_ = make_design(0, n_rows=60, n_rules=40)
+    noise = rng.normal(size=(60, 1))
+    statistics = design.statistics
+    # Noise for a target: any term can only hurt, so the error turns at once.
+    columns = Columns([Feature(f"x{k}") for k in range(4)], rng.normal(size=(60, 4)))
+    program = compile_rules(design.terms.rules, 4)
+    statistics = collect_statistics(columns, program, design.terms.linear, noise, np.arange(60) % 3)
+    noisy = Design(design.terms, statistics, statistics.moments())
+    (path, *_), errors = walk(Glmnet(), as_problem(noisy.total), folds_of(noisy))
+    mean = weighted_mean(errors, folds_of(noisy))
+    assert len(path.penalties) < 100
+    assert mean.size - 1 - np.argmin(mean) >= 8
+
+
+@pytest.mark.parametrize("n_threads", [2, 4])
+def test_the_walk_does_not_depend_on_threads(n_threads):
+    design, *_ = make_design(4)
+    one = walk(Glmnet(), as_problem(design.total), folds_of(design), n_threads=1)
+    many = walk(Glmnet(), as_problem(design.total), folds_of(design), n_threads=n_threads)
+    for path, twin in zip(one[0], many[0], strict=True):
+        np.testing.assert_array_equal(path.coefs, twin.coefs)
+    np.testing.assert_array_equal(one[1], many[1])
+
+
+def test_the_walk_reports_its_progress():
+    design, *_ = make_design(5)
+    seen = []
+    (path,), _ = walk(Glmnet(), as_problem(design.total), [], on_progress=lambda *counts: seen.append(counts))
+    assert seen[-1] == (100, 100)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+    assert len(path.penalties) == 100
+
+
+@pytest.mark.parametrize("n_penalties", [1, 2, 3])
+def test_the_walk_of_a_short_grid(n_penalties):
+    """A grid of one point was cut into nothing and that point, and the solver refused to solve at no penalty."""
+    design, *_ = make_design(6)
+    (path, *_), errors = walk(Glmnet(n_penalties=n_penalties), as_problem(design.total), folds_of(design))
+    assert len(path.penalties) == errors.shape[1] == n_penalties
+
+
+def naive_choice(errors, weights, rule):
+    """The definition in plain loops."""
+    points = range(len(errors[0]))
+    share = [weight / sum(weights) for weight in weights]
+    mean = [sum(s * fold[p] for s, fold in zip(share, errors, strict=True)) for p in points]
+    best = min(points, key=lambda p: (mean[p], p))
+    if rule == "min":
+        return best
+    variance = sum(s * (fold[best] - mean[best]) ** 2 for s, fold in zip(share, errors, strict=True))
+    limit = mean[best] + math.sqrt(variance / (len(errors) - 1))
+    return min(p for p in points if mean[p] <= limit)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_folds=st.integers(2, 6),
+    n_points=st.integers(1, 12),
+    rule=st.sampled_from(["1se", "min"]),
+)
+def test_the_choice_is_the_plain_one(seed, n_folds, n_points, rule):
+    rng = np.random.default_rng(seed)
+    errors = 1.0 + 0.3 * rng.random((n_folds, n_points)) + 0.3 * rng.random(n_points)
+    weights = rng.integers(1, 50, n_folds).astype(np.float64)
+    folds = [Fold(None, Moments(weight, *[None] * 5)) for weight in weights]
+    chosen = choose(errors, folds, rule)
+    assert chosen.index == naive_choice(errors.tolist(), weights.tolist(), rule)
+    assert chosen.rule == rule
+    assert chosen.fold_errors is errors
+    mean = np.average(errors, axis=0, weights=weights)
+    np.testing.assert_allclose(chosen.errors, mean)
+    spread = np.average((errors - mean) ** 2, axis=0, weights=weights)
+    np.testing.assert_allclose(chosen.standard_errors, np.sqrt(spread / (n_folds - 1)))
+
+
+def test_folds_are_solved_less_finely_but_never_more():
+    assert loosen(Glmnet(tol=1e-8)).tol == pytest.approx(3e-4)
+    coarse = Glmnet(tol=1e-2)
+    assert loosen(coarse) is coarse
+    named = EndingAt(Glmnet(), 0.1)
+    assert loosen(named) is named
+
+
+def test_a_path_made_to_end_at_a_penalty():
+    design, *_ = make_design(7)
+    problem = as_problem(design.total)
+    own = Glmnet().grid(problem)
+    grid = EndingAt(Glmnet(), 0.05).grid(problem)
+    assert grid[-1] == 0.05
+    np.testing.assert_array_equal(grid[:-1], own[own > 0.05])
+    assert EndingAt(Glmnet(), own[3]).grid(problem).tolist() == own[:4].tolist()
+    assert EndingAt(Glmnet(), 1e9).grid(problem).tolist() == [1e9]
+
+
+# What the estimator makes of it.
+
+
+def friedman_like(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_rows, 4))
+    return X, 3.0 * (X[:, 0] > 0.5) * (X[:, 1] > 0.3) + 2.0 * X[:, 2] + 0.3 * rng.normal(size=n_rows)
+
+
+def small_model(**changes):
+    return RuleEnsembleRegressor(**{"n_candidates": 50, "random_state": 0, "n_jobs": 1, **changes})
+
+
+def dense_candidates(fitted, X):
+    """All candidate terms on all rows, as the solver meets them."""
+    rules, linear = fitted.candidates_.rules, fitted.candidates_.linear
+    bits = np.array([rule.holds(X.T) for rule in rules], dtype=np.float64).T
+    return np.column_stack([bits, linear.evaluate(X.T[linear.features])])
+
+
+@pytest.mark.parametrize("max_terms", [0, 1, 2, 5, 10])
+@pytest.mark.parametrize("rule", ["1se", "min", 0.001])
+def test_the_cap_on_terms_is_never_exceeded(max_terms, rule):
+    X, y = friedman_like(150)
+    fitted = small_model(max_terms=max_terms, selection=rule).fit(X, y)
+    assert len(fitted.rules_) == fitted.coef_.size <= max_terms
+    assert len(small_model(selection=rule).fit(X, y).rules_) > 2
+    if rule == 0.001:
+        assert fitted.path_.penalties[-1] == rule
+
+
+@pytest.mark.parametrize("solver", [Glmnet(l1_ratio=0.0), Glmnet(penalties=[0.01, 0.001]), Glmnet(l1_ratio=0.5)])
+@pytest.mark.parametrize("max_terms", [0, 2])
+@pytest.mark.parametrize("honest", [False, True])
+def test_the_cap_holds_where_the_path_starts_above_it(solver, max_terms, honest):
+    """A ridge path keeps every term everywhere; "argmin of an empty sequence" helped nobody."""
+    X, y = friedman_like(150)
+    fitted = small_model(max_terms=max_terms, solver=solver, honest_cv=honest).fit(X, y)
+    assert len(fitted.rules_) <= max_terms
+    assert (fitted.path_.n_terms <= max_terms).all()
+
+
+def test_a_capped_model_weights_its_few_terms_afresh():
+    """The terms are those of the first point with so many; their weights come from a path with them alone."""
+    X, y = friedman_like(200)
+    capped = small_model(max_terms=3, selection="min", solver=Glmnet(tol=1e-12)).fit(X, y)
+    index = capped.selection_.index
+    used = np.flatnonzero(capped.path_.coefs[index])
+    first = small_model(selection=1e-3, solver=Glmnet(tol=1e-12)).fit(X, y).path_
+    entered = np.flatnonzero(first.coefs[np.argmax(first.n_terms >= 3)])
+    assert set(used) <= set(entered)
+    design = dense_candidates(capped, X)[:, used]
+    twin = ElasticNet(alpha=capped.path_.penalties[index], l1_ratio=1.0, tol=1e-10, max_iter=100_000).fit(design, y)
+    np.testing.assert_allclose(capped.path_.coefs[index, used], twin.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [0.2, 0.0123, 0.001])
+def test_an_explicit_penalty_is_met_exactly(penalty):
+    X, y = friedman_like(150)
+    fitted = small_model(selection=penalty).fit(X, y)
+    assert fitted.path_.penalties[-1] == penalty
+    assert fitted.selection_.index == len(fitted.path_.penalties) - 1
+    assert fitted.selection_.errors is None
+    design = dense_candidates(fitted, X)
+    twin = ElasticNet(alpha=penalty, l1_ratio=1.0, tol=1e-8, max_iter=100_000).fit(design, y)
+    np.testing.assert_allclose(fitted.predict(X), twin.predict(design), atol=0.01)
+
+
+def test_a_penalty_above_all_others_leaves_the_intercept():
+    """The grid of such a penalty is that point alone."""
+    X, y = friedman_like(100)
+    fitted = small_model(selection=1000.0).fit(X, y)
+    assert len(fitted.rules_) == 0
+    np.testing.assert_allclose(fitted.predict(X), y.mean())
+
+
+def test_one_standard_error_is_no_denser_than_the_least_error():
+    X, y = friedman_like(200)
+    sparse, least = small_model(selection="1se").fit(X, y), small_model(selection="min").fit(X, y)
+    np.testing.assert_array_equal(sparse.selection_.fold_errors, least.selection_.fold_errors)
+    assert len(sparse.rules_) < len(least.rules_)
+    assert sparse.selection_.index == naive_choice(sparse.selection_.fold_errors.tolist(), [40.0] * 5, "1se")
+    assert least.selection_.index == np.argmin(least.selection_.errors)
+
+
+def test_the_cheap_mode_is_optimistic_on_noise_and_the_honest_one_is_not():
+    """Nothing can be learned from noise: the mean is the best prediction, and its error is the variance.
+
+    Rules grown on all rows have seen the rows held out, so the cheap error falls below the variance. Regrown rules
+    have not, and the honest error stays about it.
+    """
+    cheap, honest, unseen = [], [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 6)), rng.normal(size=100)
+        y = (y - y.mean()) / y.std()
+        fits = [
+            small_model(selection="min", honest_cv=mode, random_state=seed, min_samples_leaf=2, shrinkage=0.1).fit(X, y)
+            for mode in (False, True)
+        ]
+        cheap.append(fits[0].selection_.errors.min())
+        honest.append(fits[1].selection_.errors.min())
+        unseen.append(np.mean((rng.normal(size=2000) - fits[0].predict(rng.normal(size=(2000, 6)))) ** 2))
+    assert np.mean(cheap) < 0.93  # looks like a find
+    assert np.mean(unseen) > 1.0  # is none
+    assert np.mean(honest) > 0.97
+    assert all(a <= b + 1e-12 for a, b in zip(cheap, honest, strict=True))
+
+
+def test_the_honest_mode_keeps_the_rules_of_the_whole_data():
+    """It changes the errors and the choice, not what is chosen from."""
+    X, y = friedman_like(150)
+    cheap, honest = small_model().fit(X, y), small_model(honest_cv=True).fit(X, y)
+    assert cheap.candidates_.rules == honest.candidates_.rules
+    n_points = min(len(cheap.path_.penalties), len(honest.path_.penalties))
+    np.testing.assert_array_equal(cheap.path_.penalties[:n_points], honest.path_.penalties[:n_points])
+    assert not np.allclose(cheap.selection_.errors[:n_points], honest.selection_.errors[:n_points])
+
+
+def test_the_honest_mode_takes_a_subsample_of_all_rows():
+    """A fold has fewer rows than the whole; a count that fits the whole must not fail half way through the folds."""
+    X, y = friedman_like(100)
+    assert small_model(subsample=100, honest_cv=True).fit(X, y).selection_.errors.min() < y.var()
+
+
+def held_out_by_hand(fitted, X, y, splits):
+    """Fold errors at some of the path's penalties, by scikit-learn on the rows of each split.
+
+    With an elastic net: rules that are equal on the training rows of a fold leave the lasso no unique answer, and
+    solvers that pick different ones of them differ where the rules do, on the rows held out.
+    """
+    design = dense_candidates(fitted, X)
+    errors = []
+    for train, test in splits:
+        twins = [ElasticNet(alpha=a, l1_ratio=0.9, tol=1e-8, max_iter=50_000) for a in fitted.path_.penalties[5::10]]
+        errors.append([np.mean((y[test] - t.fit(design[train], y[train]).predict(design[test])) ** 2) for t in twins])
+    return np.array(errors)
+
+
+SPLITTERS = {
+    "KFold": KFold(4),
+    "shuffled KFold": KFold(3, shuffle=True, random_state=0),
+    "groups": list(GroupKFold(3).split(np.ones(120), groups=np.arange(120) // 10)),
+    "predefined": PredefinedSplit(np.repeat([0, 1, 2], 40)),
+    "some rows never held out": PredefinedSplit(np.repeat([0, -1, 1], 40)),
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+@pytest.mark.parametrize("honest", [False, True])
+def test_splitters_of_others_hold_out_what_they_say(monkeypatch, name, honest):
+    monkeypatch.setattr(selection, "FOLD_TOL", 1e-12)  # to compare with refits, not with the patience of a fold
+    X, y = friedman_like(120)
+    cv = SPLITTERS[name]
+    splits = cv if isinstance(cv, list) else list(cv.split(X))
+    fitted = small_model(
+        n_candidates=20, cv=cv, honest_cv=honest, solver=Glmnet(l1_ratio=0.9, n_penalties=30, tol=1e-12)
+    ).fit(X, y)
+    assert fitted.selection_.fold_errors.shape[0] == len(splits)
+    if not honest:
+        expected = held_out_by_hand(fitted, X, y, splits)
+        np.testing.assert_allclose(fitted.selection_.fold_errors[:, 5::10], expected, rtol=1e-3)
+
+
+def test_an_iterator_of_splits_will_do():
+    X, y = friedman_like(60)
+    listed = small_model(cv=list(KFold(3).split(X))).fit(X, y)
+    running = small_model(cv=KFold(3).split(X)).fit(X, y)
+    np.testing.assert_array_equal(listed.selection_.fold_errors, running.selection_.fold_errors)
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), RepeatedKFold(n_splits=2, n_repeats=2)])
+def test_overlapping_splits_are_refused(cv):
+    X, y = friedman_like(60)
+    with pytest.raises(InvalidInputError, match="`cv` holds out some rows twice"):
+        small_model(cv=cv).fit(X, y)
+
+
+def test_a_single_split_is_refused():
+    X, y = friedman_like(60)
+    with pytest.raises(InvalidInputError, match="`cv` must give at least two splits; got 1"):
+        small_model(cv=PredefinedSplit(np.repeat([0, -1], 30))).fit(X, y)
+
+
+def test_splits_that_leave_rows_out_of_training_are_refused():
+    """Training is the total minus the fold: a splitter that trains on less would be taken for one that does not."""
+    X, y = friedman_like(60)
+    with pytest.raises(InvalidInputError, match="`cv`"):
+        small_model(cv=TimeSeriesSplit(3)).fit(X, y)
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_a_fold_without_weight_is_said_clearly(honest):
+    """Its mean error was 0 / 0, and the choice fell on nothing."""
+    X, y = friedman_like(60)
+    weights = (np.arange(60) % 3 > 0).astype(np.float64)
+    with pytest.raises(InvalidInputError, match="`cv`"):
+        small_model(cv=PredefinedSplit(np.arange(60) % 3), honest_cv=honest).fit(X, y, sample_weight=weights)
+
+
+def test_the_record_of_a_choice_without_folds():
+    chosen = Selection(3, "penalty 0.1")
+    assert chosen.errors is chosen.standard_errors is chosen.fold_errors is None
