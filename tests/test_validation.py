@@ -16,7 +16,6 @@ from rulegrove._validation import (
     check_class_labels,
     check_parameters,
     check_regression_target,
-    check_same_length,
     check_weights,
     count_threads,
 )
@@ -46,17 +45,17 @@ def test_counted_threads():
 )
 @pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series, pa.array])
 def test_labels_of_every_kind(labels, wrap):
-    classes, codes = check_class_labels(CLASSIFIER, wrap(labels))
+    classes, codes = check_class_labels(CLASSIFIER, wrap(labels), 4)
     assert classes.tolist() == sorted(set(labels))
     assert codes.tolist() == [0, 1, 1, 0]
 
 
 def test_a_target_in_one_column_is_taken_with_a_warning():
     with pytest.warns(DataConversionWarning):
-        classes, codes = check_class_labels(CLASSIFIER, np.array([["a"], ["b"]]))
+        classes, codes = check_class_labels(CLASSIFIER, np.array([["a"], ["b"]]), 2)
     assert (classes.tolist(), codes.tolist()) == (["a", "b"], [0, 1])
     with pytest.warns(DataConversionWarning):
-        assert check_regression_target(REGRESSOR, np.array([[1], [2]])).tolist() == [1.0, 2.0]
+        assert check_regression_target(REGRESSOR, np.array([[1], [2]]), 2).tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_a_target_in_one_column_is_taken_with_a_warning():
 )
 def test_labels_that_cannot_be_used(labels, words):
     with pytest.raises(ValueError, match=words):
-        check_class_labels(CLASSIFIER, labels)
+        check_class_labels(CLASSIFIER, labels, 3)
 
 
 @pytest.mark.parametrize("dtype", ["string", "boolean", "Int64"])
@@ -82,13 +81,13 @@ def test_a_missing_label_of_a_nullable_column_is_named(dtype):
     """`pd.NA` compared with itself has no truth value: "boolean value of NA is ambiguous" said nothing about y."""
     labels = pd.Series({"string": ["a", pd.NA, "b"]}.get(dtype, [0, pd.NA, 1]), dtype=dtype)
     with pytest.raises(ValueError, match="y contains NaN"):
-        check_class_labels(CLASSIFIER, labels)
+        check_class_labels(CLASSIFIER, labels, 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint16, bool, object])
 def test_numeric_targets_become_floats(dtype):
     values = np.array([0, 1, 1], dtype=dtype)
-    read = check_regression_target(REGRESSOR, values)
+    read = check_regression_target(REGRESSOR, values, 3)
     assert read.dtype == np.float64
     assert read.tolist() == [0.0, 1.0, 1.0]
 
@@ -107,7 +106,7 @@ def test_numeric_targets_become_floats(dtype):
 )
 def test_targets_that_cannot_be_used(target, words):
     with pytest.raises(ValueError, match=words):
-        check_regression_target(REGRESSOR, target)
+        check_regression_target(REGRESSOR, target, 0 if target is None else len(target))
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1).filter(any))
@@ -133,9 +132,9 @@ def test_weights_that_cannot_be_used(weights, words):
 
 
 def test_a_target_of_another_length_is_refused():
-    check_same_length(3, np.ones(3))
-    with pytest.raises(InvalidInputError, match="X has 3 rows but y has 2"):
-        check_same_length(3, np.ones(2))
+    for check, estimator in ((check_class_labels, CLASSIFIER), (check_regression_target, REGRESSOR)):
+        with pytest.raises(InvalidInputError, match="X has 3 rows but y has 2"):
+            check(estimator, np.array([0, 1]), 3)
 
 
 def test_parameters_are_compared_with_their_table():

@@ -21,7 +21,6 @@ __all__ = [
     "check_features",
     "check_parameters",
     "check_regression_target",
-    "check_same_length",
     "check_weights",
     "count_threads",
 ]
@@ -45,23 +44,20 @@ def count_threads(n_jobs: int | None) -> int:
     return max(1, available + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
-def _require_target(estimator: Any, y: Any) -> None:
-    """Refuse a missing target, in scikit-learn's words."""
+def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
+    """Return the target as one dimension of the table's length."""
     if y is None:
         name = type(estimator).__name__
         raise InvalidInputError(f"{name} requires y to be passed, but the target y is None.")
-
-
-def check_same_length(n_rows: int, y: AnyArray) -> None:
-    """Refuse a target of another length than the table."""
+    y = column_or_1d(y, warn=True)
     if len(y) != n_rows:
         raise InvalidInputError(f"X has {n_rows} rows but y has {len(y)}; give one target a row.")
+    return np.asarray(y)
 
 
-def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
+def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, AnyArray]:
     """Classes, sorted, and each row's position among them."""
-    _require_target(estimator, y)
-    y = column_or_1d(y, warn=True)
+    y = _read_vector(estimator, y, n_rows)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise InvalidInputError(
@@ -72,7 +68,7 @@ def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise InvalidInputError(f"y must hold at least two classes; got one class only: {classes[0]!r}.")
+        raise InvalidInputError(f"y must hold at least two classes; got one class only: {classes.tolist()[0]!r}.")
     if len(classes) > 2:
         kind = type_of_target(y, input_name="y")
         raise InvalidInputError(
@@ -82,10 +78,9 @@ def check_class_labels(estimator: Any, y: Any) -> tuple[AnyArray, AnyArray]:
     return classes, codes
 
 
-def check_regression_target(estimator: Any, y: Any) -> FloatArray:
+def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     """Return the target as finite float64."""
-    _require_target(estimator, y)
-    y = column_or_1d(y, warn=True)
+    y = _read_vector(estimator, y, n_rows)
     if y.dtype.kind in "OUS":
         y = np.asarray(_check_y(y, y_numeric=True, estimator=estimator))
     if y.dtype.kind not in "fiub":

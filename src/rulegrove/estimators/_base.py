@@ -17,7 +17,6 @@ from rulegrove._validation import (
     StrOptions,
     check_features,
     check_parameters,
-    check_same_length,
     check_weights,
     count_threads,
 )
@@ -129,7 +128,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self.verbose = verbose
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: FloatArray | None) -> Target:
+    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         """Check the target and put it as the fit wants it."""
 
     @abstractmethod
@@ -193,8 +192,7 @@ class BaseRuleEnsemble(BaseEstimator):
         table = as_table(X)
         columns = learn_columns(table, categorical=self.categorical_features, max_categories=self.max_bins)
         check_features(self, table, reset=True)
-        target = self._read_target(y, check_weights(sample_weight, columns.n_rows))
-        check_same_length(columns.n_rows, target.values)
+        target = self._read_target(y, columns.n_rows, check_weights(sample_weight, columns.n_rows))
         data = TrainingData.of(columns, target)
         warn_constant(data)
         *rngs, fold_rng = make_rng(self.random_state).spawn(3)

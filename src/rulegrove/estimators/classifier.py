@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._fitting import Target
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Logistic, Loss, Ramp, Squared
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
@@ -172,12 +173,23 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         )
         self.class_weight = class_weight
 
-    def _read_target(self, y: Any, weights: FloatArray | None) -> Target:
-        self.classes_, codes = check_class_labels(self, y)
+    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
+        self.classes_, codes = check_class_labels(self, y, n_rows)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
             weights = by_class[codes] if weights is None else weights * by_class[codes]
+        self._check_class_sizes(codes if weights is None else codes[weights > 0])
         return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
+
+    def _check_class_sizes(self, codes: IntArray) -> None:
+        """Refuse a class that cross-validation can only either train on or hold out."""
+        sizes = np.bincount(codes, minlength=2)
+        if isinstance(self.selection, str) and 1 in sizes:
+            label = self.classes_.tolist()[int(np.argmin(sizes))]
+            raise InvalidInputError(
+                f"Class {label!r} has one row, but cross-validation (cv={self.cv}) needs at least two of each class; "
+                "add rows, or give a penalty as `selection` to do without cross-validation."
+            )
 
     def _tree_loss(self) -> Loss:
         return TREE_LOSSES[self.tree_loss]()

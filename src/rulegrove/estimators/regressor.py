@@ -160,9 +160,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
             verbose=verbose,
         )
 
-    def _read_target(self, y: Any, weights: FloatArray | None) -> Target:
-        values = check_regression_target(self, y)
-        offset = float(np.average(values, weights=weights)) if weights is None or len(weights) == len(values) else 0.0
+    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
+        values = check_regression_target(self, y, n_rows)
+        offset = float(np.average(values, weights=weights))
         return Target((values - offset)[:, None], offset, weights)
 
     def _tree_loss(self) -> Loss:

@@ -17,9 +17,6 @@ from rulegrove._typing import ByteArray, FloatArray, IntArray
 
 # Passes between two extrapolations, each of which combines as many differences of iterates.
 _DEPTH = 5
-# Passes between two fresh gradients, a multiple of the depth. Extrapolation multiplies rounding errors: without this
-# the gradient of a nearly singular block drifts from its coefficients until descent chases a point that is not there.
-_REFRESH = 50
 
 
 @njit(cache=True, nogil=True)
@@ -84,28 +81,13 @@ def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: int, l1: 
 
 
 @njit(cache=True, nogil=True)
-def _remember(
-    coef: FloatArray, grad: FloatArray, past_coef: FloatArray, past_grad: FloatArray, row: int, n: int
-) -> None:
-    """Copy the current point to a row of the past."""
-    for k in range(n):
-        past_coef[row, k] = coef[k]
-        past_grad[row, k] = grad[k]
-
-
-@njit(cache=True, nogil=True)
-def _combine(
-    past_coef: FloatArray, past_grad: FloatArray, mix: FloatArray, coef: FloatArray, grad: FloatArray, n: int
-) -> None:
-    """Make the combination of the past points after the first the current one."""
+def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: int) -> None:
+    """Set ``coef`` to the combination of the rows of ``past`` after the first."""
     for k in range(n):
         a = 0.0
-        g = 0.0
         for p in range(mix.shape[0]):
-            a += mix[p] * past_coef[p + 1, k]
-            g += mix[p] * past_grad[p + 1, k]
+            a += mix[p] * past[p + 1, k]
         coef[k] = a
-        grad[k] = g
 
 
 @njit(cache=True, nogil=True)
@@ -168,8 +150,7 @@ def _solve_block(
     linear: FloatArray,
     coef: FloatArray,
     grad: FloatArray,
-    past_coef: FloatArray,
-    past_grad: FloatArray,
+    past: FloatArray,
     system: FloatArray,
     mix: FloatArray,
     n: int,
@@ -181,34 +162,34 @@ def _solve_block(
 ) -> tuple[int, bool]:
     """Minimise over the working set, changing ``coef`` and ``grad``; returns the passes and whether the last one moved.
 
-    The gradient is affine in the coefficients, so an extrapolated point comes with its gradient and needs no product
-    with the Gram. It may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
+    An extrapolated point gets a fresh gradient. Combining the old gradients in the same way would be exact on paper, but
+    the weights of nearly parallel steps are large and so multiply rounding errors, until descent chases a point that is
+    not there. The point may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
     """
     depth = mix.shape[0]
     objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
-    _remember(coef, grad, past_coef, past_grad, 0, n)
     moved = True
     passes = 0
     row = 0
     while gap > tol and moved and passes < max_iter:
+        if row == 0:
+            for k in range(n):
+                past[0, k] = coef[k]
         moved = _descend(block, coef, grad, n, l1, l2)
         passes += 1
         row += 1
+        for k in range(n):
+            past[row, k] = coef[k]
         objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
-        _remember(coef, grad, past_coef, past_grad, row, n)
         if row == depth and gap > tol and passes < max_iter:
             row = 0
-            if passes % _REFRESH == 0:
+            if _mix(past, system, mix, n):
+                _combine(past, mix, coef, n)
                 _refresh(block, linear, coef, grad, n)
-                _remember(coef, grad, past_coef, past_grad, depth, n)
-            if _mix(past_coef, system, mix, n):
-                _combine(past_coef, past_grad, mix, coef, grad, n)
                 if not _certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
-                    for p in range(depth):
-                        mix[p] = 0.0
-                    mix[depth - 1] = 1.0  # back to the last iterate
-                    _combine(past_coef, past_grad, mix, coef, grad, n)
-            _remember(coef, grad, past_coef, past_grad, 0, n)
+                    for k in range(n):
+                        coef[k] = past[depth, k]
+                    _refresh(block, linear, coef, grad, n)
     return passes, moved
 
 
@@ -242,8 +223,7 @@ def follow_path(
     linear: FloatArray,
     coef: FloatArray,
     grad: FloatArray,
-    past_coef: FloatArray,
-    past_grad: FloatArray,
+    past: FloatArray,
     system: FloatArray,
     mix: FloatArray,
     coefs: FloatArray,
@@ -269,6 +249,7 @@ def follow_path(
             n = 0
 
         passes = 0
+        rounds = 0
         moved = True
         inner_tol = 0.99 * tol
         while True:
@@ -278,10 +259,11 @@ def follow_path(
                     inside[k] = 1
                     _admit(gram, x_y, k, members, block, linear, n)
                     n += 1
-            if n == n_before and passes > 0:  # no term is missing, so only accuracy inside the set can be
-                if not moved:
+            if n == n_before and rounds > 0:  # no term is missing, so only accuracy inside the set can be
+                if not moved or inner_tol < 1e-3 * tol:  # as accurate as rounding allows
                     break
                 inner_tol *= 0.5
+            rounds += 1
             for i in range(n):
                 coef[i] = all_coef[members[i]]
                 grad[i] = all_grad[members[i]]
@@ -290,8 +272,7 @@ def follow_path(
                 linear,
                 coef,
                 grad,
-                past_coef,
-                past_grad,
+                past,
                 system,
                 mix,
                 n,
@@ -370,8 +351,7 @@ def elastic_net_path(
         linear=np.empty(n_terms),
         coef=np.empty(n_terms),
         grad=np.empty(n_terms),
-        past_coef=np.empty((_DEPTH + 1, n_terms)),
-        past_grad=np.empty((_DEPTH + 1, n_terms)),
+        past=np.empty((_DEPTH + 1, n_terms)),
         system=np.empty((_DEPTH, _DEPTH)),
         mix=np.empty(_DEPTH),
         coefs=coefs,

@@ -39,7 +39,7 @@ class Glmnet(BaseEstimator):
         Decreasing penalties to use instead of the default grid.
     tol : float, default=1e-6
         Duality gap to reach, relative to the objective of the model without terms.
-    max_iter : int, default=10000
+    max_iter : int, default=50000
         Most passes over the working set for one penalty.
 
     References
@@ -71,7 +71,7 @@ class Glmnet(BaseEstimator):
         penalty_ratio: float = 1e-3,
         penalties: Sequence[float] | FloatArray | None = None,
         tol: float = 1e-6,
-        max_iter: int = 10_000,
+        max_iter: int = 50_000,
     ) -> None:
         self.l1_ratio = l1_ratio
         self.n_penalties = n_penalties
