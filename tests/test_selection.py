@@ -18,7 +18,7 @@ from rulegrove.design.terms import Terms
 from rulegrove.estimators._fitting import Design, as_problem
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
-from rulegrove.selection import EndingAt, Fold, Selection, choose, loosen, squared_errors, walk, weighted_mean
+from rulegrove.selection import EndingAt, Fold, Selection, choose, squared_errors, walk, weighted_mean
 from rulegrove.solvers import Parameter, Path, Status
 
 
@@ -207,11 +207,11 @@ def test_the_choice_is_the_plain_one(seed, n_folds, n_points, rule):
 
 
 def test_folds_are_solved_less_finely_but_never_more():
-    assert loosen(Glmnet(tol=1e-8)).tol == pytest.approx(3e-4)
+    assert selection._loosen(Glmnet(tol=1e-8), 0.1).tol == pytest.approx(1e-4)
     coarse = Glmnet(tol=1e-2)
-    assert loosen(coarse) is coarse
+    assert selection._loosen(coarse, 1.0) is coarse
     named = EndingAt(Glmnet(), 0.1)
-    assert loosen(named) is named
+    assert selection._loosen(named, 1.0) is named
 
 
 def test_a_path_made_to_end_at_a_penalty():
@@ -376,7 +376,7 @@ SPLITTERS = {
 @pytest.mark.parametrize("name", SPLITTERS)
 @pytest.mark.parametrize("honest", [False, True])
 def test_splitters_of_others_hold_out_what_they_say(monkeypatch, name, honest):
-    monkeypatch.setattr(selection, "FOLD_TOL", 1e-12)  # to compare with refits, not with the patience of a fold
+    monkeypatch.setattr(selection, "FOLD_ACCURACY", 1e-12)  # to compare with refits, not with the patience of a fold
     X, y = friedman_like(120)
     cv = SPLITTERS[name]
     splits = cv if isinstance(cv, list) else list(cv.split(X))

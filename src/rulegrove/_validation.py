@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_y, column_or_1d, validate_data
 
@@ -15,7 +15,7 @@ from rulegrove.exceptions import InvalidInputError
 __all__ = [
     "HasMethods",
     "Interval",
-    "Options",
+    "RealNotInt",
     "StrOptions",
     "check_class_labels",
     "check_features",
@@ -23,12 +23,20 @@ __all__ = [
     "check_regression_target",
     "check_weights",
     "count_threads",
+    "is_missing",
 ]
 
 
 def check_parameters(estimator: Any) -> None:
     """Compare an estimator's parameters with its table `_parameter_constraints`."""
     estimator._validate_params()
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a Python object stands for a missing value."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -63,7 +71,7 @@ def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, A
         raise InvalidInputError(
             f"Input y contains NaN or infinity (row {row}: {y[row]}); drop the rows without a label."
         )
-    if y.dtype == object and any(label is None or label != label for label in y):
+    if y.dtype == object and any(is_missing(label) for label in y):
         raise InvalidInputError("Input y contains NaN: a missing label. Drop the rows without a label.")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)

@@ -15,6 +15,7 @@ from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import is_missing
 from rulegrove.exceptions import InvalidInputError
 
 CHUNK_ROWS = 1024  # rows gathered at once from a row-major array, so that the transposition stays in cache
@@ -201,16 +202,25 @@ def encode_columns(X: Any, features: Sequence[Feature]) -> Columns:
     else:
         arrays = []
         for position, (feature, values) in enumerate(zip(features, _split(raw), strict=True)):
+            known = f"Column {position} ('{feature.name}') was {{}} when the model was fitted; got {{}}."
             if feature.categories is not None:
+                if any(isinstance(label, str) for label in feature.categories) and _has_numbers(values):
+                    raise InvalidInputError(
+                        known.format("text", "numbers") + " Convert it to the categories of the fit."
+                    )
                 arrays.append(_encode(values, feature.categories))
             elif values.dtype == object:
-                known = f"Column {position} ('{feature.name}') was numeric when the model was fitted"
-                raise InvalidInputError(f"{known}; got text. Convert it to numbers.")
+                raise InvalidInputError(known.format("numeric", "text") + " Convert it to numbers.")
             else:
                 arrays.append(values)
         columns = Columns(features, arrays)
     columns.check_finite()
     return columns
+
+
+def _has_numbers(values: AnyArray) -> bool:
+    """Whether a column holds numbers, not labels and not only missing values."""
+    return values.dtype != object and not np.isnan(values).all()
 
 
 def _split(raw: AnyArray | Sequence[AnyArray]) -> Iterable[AnyArray]:
@@ -272,14 +282,9 @@ def _objects(series: "nw.Series[Any]") -> AnyArray:
     return values
 
 
-def _is_missing(value: Any) -> bool:
-    """Whether an object stands for a missing value."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
-
-
 def _read_objects(values: AnyArray, place: str) -> AnyArray:
     """Python objects as floats when all are numbers, as labels when all are text."""
-    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=len(values))
+    missing = np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
     present = values[~missing]
     if all(isinstance(value, str) for value in present) and len(present):
         labels = values.copy()

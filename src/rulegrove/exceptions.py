@@ -1,5 +1,7 @@
 """Errors and warnings of rulegrove, each catchable by what scikit-learn's users already catch."""
 
+from sklearn.exceptions import ConvergenceWarning
+
 
 class RulegroveWarning(UserWarning):
     """Base of every warning that rulegrove raises."""
@@ -9,7 +11,7 @@ class DroppedColumnWarning(RulegroveWarning):
     """A column cannot carry information (constant, all missing) and was left out."""
 
 
-class NotConvergedWarning(RulegroveWarning):
+class NotConvergedWarning(RulegroveWarning, ConvergenceWarning):
     """A solver reached its limit before its tolerance; the message says by how much."""
 
 

@@ -19,10 +19,11 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.statistics import Moments
 from rulegrove.solvers.base import Parameter, Path, Problem, Solver
 
+FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
 STRIDE = 5  # points walked between two looks at the validation error after that
 PATIENCE = 8  # points without a better validation error before the walk ends; the dense end costs the most
-FOLD_TOL = 3e-4  # relative duality gap in the folds: far below the standard error of a held-out error
+FOLD_ACCURACY = 1e-3  # held-out errors are wanted to a thousandth, far below their standard error
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +116,15 @@ def walk(
     fold_errors : ndarray of shape (n_folds, n_points)
     """
     grid = solver.grid(problem)
-    rough = loosen(solver)
-    solvers, problems = [solver, *[rough] * len(folds)], [problem, *(fold.problem for fold in folds)]
+    rough = _loosen(solver, FIRST_SHARE)
+    problems = [problem, *(fold.problem for fold in folds)]
     starts: list[FloatArray | None] = [None] * len(problems)
     done: list[list[Path]] = []
     errors = np.empty((len(folds), 0))
-    stops = [*range(int(FIRST_STRIDE * grid.size), grid.size, STRIDE), grid.size]
+    stops = [*range(max(int(FIRST_STRIDE * grid.size), 1), grid.size, STRIDE), grid.size]
     for first, last in itertools.pairwise([0, *stops]):
         part = grid[first:last]
+        solvers = [solver, *[rough] * len(folds)]
         tasks = [functools.partial(s.path, p, part, a) for s, p, a in zip(solvers, problems, starts, strict=True)]
         paths = run_tasks(lambda task: task(), tasks, n_threads)
         starts = [path.coefs[-1] for path in paths]
@@ -133,6 +135,7 @@ def walk(
             mean = weighted_mean(errors, folds)
             if mean.size - 1 - int(np.argmin(mean)) >= PATIENCE:
                 break
+            rough = _loosen(solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
         if max_terms is not None and (paths[0].n_terms > max_terms).all():
             break
         if on_progress is not None:
@@ -154,11 +157,12 @@ def _join(paths: Sequence[Path]) -> Path:
     )
 
 
-def loosen(solver: Solver) -> Solver:
-    """Return the solver with a tolerance that is fine enough to compare points by their held-out error."""
-    if isinstance(solver, EndingAt) or getattr(solver, "tol", FOLD_TOL) >= FOLD_TOL:
+def _loosen(solver: Solver, share: float) -> Solver:
+    """Return the solver as fine as held-out errors need it that are this share of the error without terms."""
+    tol = FOLD_ACCURACY * share
+    if isinstance(solver, EndingAt) or getattr(solver, "tol", tol) >= tol:
         return solver
-    return clone(solver).set_params(tol=FOLD_TOL)  # type: ignore[no-any-return]
+    return clone(solver).set_params(tol=tol)  # type: ignore[no-any-return]
 
 
 def weighted_mean(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -267,3 +268,18 @@ def test_an_unfitted_model_says_so():
     for method in ("predict", "predict_proba", "decision_function", "transform_rules"):
         with pytest.raises(NotFittedError):
             getattr(RuleEnsembleClassifier(), method)(X)
+
+
+@pytest.mark.parametrize("ratio", [1e-2, 1e-3, 1e-5, 1e-7])
+@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.NotConvergedWarning")
+def test_lopsided_weights_do_not_run_away(ratio):
+    """The working set's coordinate descent ran away: coefficients of 1e155 at a weight ratio of 1e-5.
+
+    From there on the target hardly varies and the last points of the path may miss the tolerance, with a warning.
+    """
+    X, y = make_blobs(centers=2, random_state=0, cluster_std=20)
+    X, _, y, _ = train_test_split(X, y, test_size=0.5, random_state=0)
+    fitted = make(n_candidates=20, class_weight={0: 1.0, 1: ratio}).fit(X, y)
+    assert np.abs(fitted.path_.coefs).max() < 10
+    if ratio >= 1e-3:
+        assert fitted.path_.gaps.max() <= 1e-6

@@ -14,6 +14,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import (
     HasMethods,
     Interval,
+    RealNotInt,
     StrOptions,
     check_features,
     check_parameters,
@@ -31,6 +32,7 @@ from rulegrove.estimators._fitting import (
     as_problem,
     assign_folds,
     build_design,
+    check_subsample,
     count_features,
     grow_rules,
     make_model,
@@ -58,7 +60,7 @@ class BaseRuleEnsemble(BaseEstimator):
         "subsample": [
             StrOptions({"auto"}),
             Interval(Integral, 2, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            Interval(RealNotInt, 0, 1, closed="right"),
         ],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "max_features": [
@@ -194,6 +196,7 @@ class BaseRuleEnsemble(BaseEstimator):
         check_features(self, table, reset=True)
         target = self._read_target(y, columns.n_rows, check_weights(sample_weight, columns.n_rows))
         data = TrainingData.of(columns, target)
+        check_subsample(self.subsample, data.rows.size)
         warn_constant(data)
         *rngs, fold_rng = make_rng(self.random_state).spawn(3)
         if isinstance(self.selection, str):
@@ -243,7 +246,7 @@ class BaseRuleEnsemble(BaseEstimator):
                 )
             )
         self._model = fitted.model
-        self.rules_ = RuleTable(rows)
+        self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
         self.feature_importances_ = share_importance(fitted, len(features))
 

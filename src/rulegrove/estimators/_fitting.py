@@ -156,16 +156,20 @@ def count_features(max_features: Any, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
+def check_subsample(subsample: Any, n_rows: int) -> None:
+    """Refuse more rows a tree than there are."""
+    if isinstance(subsample, (int, np.integer)) and subsample > n_rows:
+        raise InvalidInputError(
+            f"`subsample` asks for {subsample} rows a tree but there are {n_rows}; lower it or give a fraction."
+        )
+
+
 def count_subsample(subsample: Any, n_rows: int) -> int:
     """Rows a tree sees; "auto" is the rule of Friedman and Popescu (2008), min(N/2, 100 + 6 sqrt(N))."""
     if isinstance(subsample, str):
         return max(2, min(n_rows // 2, int(100 + 6 * math.sqrt(n_rows))))
     if isinstance(subsample, (int, np.integer)):
-        if subsample > n_rows:
-            raise InvalidInputError(
-                f"`subsample` asks for {subsample} rows a tree but there are {n_rows}; lower it or give a fraction."
-            )
-        return int(subsample)
+        return min(int(subsample), n_rows)
     return max(2, int(subsample * n_rows))
 
 
@@ -253,9 +257,14 @@ def assign_folds(
         folds[shuffled] = np.arange(rows.size) % cv
         return folds, int(cv)
     n_folds = 0
-    for n_folds, (_, held_out) in enumerate(_splits(cv, X, y, codes is not None), start=1):
+    for n_folds, (trained, held_out) in enumerate(_splits(cv, X, y, codes is not None), start=1):
         if (folds[held_out] != NEVER_HELD_OUT).any():
             raise InvalidInputError("`cv` holds out some rows twice; use a splitter whose test folds do not overlap.")
+        if len(trained) + len(held_out) != n_rows:
+            raise InvalidInputError(
+                f"`cv` must train on every row that it does not hold out; split {n_folds} trains on {len(trained)} and "
+                f"holds out {len(held_out)} of {n_rows} rows. Use a splitter such as KFold or GroupKFold."
+            )
         folds[held_out] = n_folds - 1
     if n_folds < 2:
         raise InvalidInputError(f"`cv` must give at least two splits; got {n_folds}.")
@@ -263,6 +272,12 @@ def assign_folds(
     counted[rows] = True
     folds[counted & (folds == NEVER_HELD_OUT)] = n_folds
     folds[~counted] = NEVER_HELD_OUT
+    sizes = np.bincount(folds[counted], minlength=n_folds)[:n_folds]
+    if not sizes.all():
+        empty = int(np.argmin(sizes)) + 1
+        raise InvalidInputError(
+            f"Split {empty} of `cv` holds out no row of positive weight; leave it out or weight its rows."
+        )
     return folds, n_folds
 
 

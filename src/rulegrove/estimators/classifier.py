@@ -177,6 +177,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         self.classes_, codes = check_class_labels(self, y, n_rows)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
+            if not (by_class >= 0).all():
+                raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
             weights = by_class[codes] if weights is None else weights * by_class[codes]
         self._check_class_sizes(codes if weights is None else codes[weights > 0])
         return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
@@ -185,7 +187,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         """Refuse a class that cross-validation can only either train on or hold out."""
         sizes = np.bincount(codes, minlength=2)
         if isinstance(self.selection, str) and 1 in sizes:
-            label = self.classes_.tolist()[int(np.argmin(sizes))]
+            label = self.classes_.tolist()[sizes.tolist().index(1)]
             raise InvalidInputError(
                 f"Class {label!r} has one row, but cross-validation (cv={self.cv}) needs at least two of each class; "
                 "add rows, or give a penalty as `selection` to do without cross-validation."

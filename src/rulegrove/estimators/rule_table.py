@@ -70,8 +70,9 @@ class RuleTable(Sequence[RankedTerm]):
     A sequence of `RankedTerm`; prints as a table, shows as one in a notebook, and `to_frame` gives a data frame.
     """
 
-    def __init__(self, terms: Iterable[RankedTerm]):
+    def __init__(self, terms: Iterable[RankedTerm], *, of_classes: bool = False):
         self._terms = tuple(terms)
+        self._of_classes = of_classes or any(term.speaks_for is not None for term in self._terms)
 
     @overload
     def __getitem__(self, index: int) -> RankedTerm: ...
@@ -80,7 +81,9 @@ class RuleTable(Sequence[RankedTerm]):
     def __getitem__(self, index: slice) -> "RuleTable": ...
 
     def __getitem__(self, index: int | slice) -> "RankedTerm | RuleTable":
-        return RuleTable(self._terms[index]) if isinstance(index, slice) else self._terms[index]
+        if isinstance(index, slice):
+            return RuleTable(self._terms[index], of_classes=self._of_classes)
+        return self._terms[index]
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -102,7 +105,7 @@ class RuleTable(Sequence[RankedTerm]):
             "importance": [term.importance for term in self._terms],
             "support": [term.support for term in self._terms],
         }
-        if self._about_classes:
+        if self._of_classes:
             columns["class"] = [term.speaks_for for term in self._terms]
             columns["confidence"] = [term.confidence for term in self._terms]
         else:
@@ -125,20 +128,16 @@ class RuleTable(Sequence[RankedTerm]):
                 continue
         raise InvalidInputError(f"to_frame() needs one of {', '.join(candidates)}; install one or use to_dict().")
 
-    @property
-    def _about_classes(self) -> bool:
-        return any(term.speaks_for is not None for term in self._terms)
-
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells for display."""
         header = ["", "importance", "coefficient", "support"]
-        header += ["confidence", "class", "rule"] if self._about_classes else ["mean target", "rule"]
+        header += ["confidence", "class", "rule"] if self._of_classes else ["mean target", "rule"]
         largest = max((term.importance for term in self._terms), default=1.0) or 1.0
         rows = []
         for term in self._terms[:SHOWN_ROWS]:
             row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
             row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
-            if self._about_classes:
+            if self._of_classes:
                 row += ["" if term.confidence is None else f"{term.confidence:.1%}", str(term.speaks_for)]
             else:
                 row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")

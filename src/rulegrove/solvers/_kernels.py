@@ -162,7 +162,7 @@ def _solve_block(
 ) -> tuple[int, bool]:
     """Minimise over the working set, changing ``coef`` and ``grad``; returns the passes and whether the last one moved.
 
-    An extrapolated point gets a fresh gradient. Combining the old gradients in the same way would be exact on paper, but
+    An extrapolated point gets a fresh gradient. To combine the old gradients likewise would be exact on paper, but
     the weights of nearly parallel steps are large and so multiply rounding errors, until descent chases a point that is
     not there. The point may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
     """
