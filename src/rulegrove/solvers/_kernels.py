@@ -15,13 +15,15 @@ from numba import njit
 
 from rulegrove._typing import ByteArray, FloatArray, IntArray
 
+Integer = int | np.int64
+
 # Passes between two extrapolations, each of which combines as many differences of iterates.
 _DEPTH = 5
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _certify(
-    coef: FloatArray, grad: FloatArray, linear: FloatArray, n: int, y_y: float, l1: float, l2: float
+    coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float
 ) -> tuple[float, float]:
     """Objective and duality gap as if the first n terms were all; ``linear`` is X'y/N and ``grad`` X'(y - Xa)/N."""
     fit = 0.0
@@ -54,8 +56,8 @@ def _certify(
     return primal, primal - dual
 
 
-@njit(cache=True, nogil=True)
-def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: int, l1: float, l2: float) -> bool:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, l1: float, l2: float) -> bool:
     """One pass over the working set, changing ``coef`` and ``grad``; False if nothing moved."""
     moved = False
     for j in range(n):
@@ -80,8 +82,8 @@ def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: int, l1: 
     return moved
 
 
-@njit(cache=True, nogil=True)
-def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: int) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) -> None:
     """Set ``coef`` to the combination of the rows of ``past`` after the first."""
     for k in range(n):
         a = 0.0
@@ -90,8 +92,8 @@ def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: int) -> Non
         coef[k] = a
 
 
-@njit(cache=True, nogil=True)
-def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: int) -> bool:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
     """Set ``mix`` to Anderson's weights of the rows of ``past`` after the first; False if there are none.
 
     They sum to one and make the combined step smallest: solve U U' z = 1 for the steps U and divide by the sum.
@@ -132,8 +134,8 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
-def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: int) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
     """Compute the gradient of the first n terms afresh, from the rows of the non-zero coefficients."""
     for k in range(n):
         grad[k] = x_y[k]
@@ -144,7 +146,7 @@ def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArr
                 grad[k] -= a * gram[j, k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _solve_block(
     block: FloatArray,
     linear: FloatArray,
@@ -153,12 +155,12 @@ def _solve_block(
     past: FloatArray,
     system: FloatArray,
     mix: FloatArray,
-    n: int,
+    n: Integer,
     y_y: float,
     l1: float,
     l2: float,
     tol: float,
-    max_iter: int,
+    max_iter: Integer,
 ) -> tuple[int, bool]:
     """Minimise over the working set, changing ``coef`` and ``grad``; returns the passes and whether the last one moved.
 
@@ -193,9 +195,9 @@ def _solve_block(
     return passes, moved
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _admit(
-    gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: int
+    gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: Integer
 ) -> None:
     """Put ``term`` at position n of the working set."""
     members[n] = term
@@ -206,7 +208,7 @@ def _admit(
         block[i, n] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def follow_path(
     gram: FloatArray,
     x_y: FloatArray,
@@ -232,8 +234,9 @@ def follow_path(
 ) -> None:
     """Fill the last three arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
     n_terms = x_y.shape[0]
+    none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
     _refresh(gram, x_y, all_coef, all_grad, n_terms)
-    n = 0
+    n = none
     for point in range(penalties.shape[0]):
         l1 = penalties[point] * l1_ratio
         l2 = penalties[point] * (1.0 - l1_ratio)
@@ -246,9 +249,9 @@ def follow_path(
         if 4 * n > 5 * n_kept + 32:
             for i in range(n):
                 inside[members[i]] = 0
-            n = 0
+            n = none
 
-        passes = 0
+        passes = none
         rounds = 0
         moved = True
         inner_tol = 0.99 * tol
