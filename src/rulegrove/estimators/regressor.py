@@ -113,53 +113,6 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         "tree_loss": [StrOptions({"auto", "squared", "huber"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_candidates: int = 2000,
-        max_terms: int | None = None,
-        mean_leaves: float = 4.0,
-        subsample: Any = "auto",
-        shrinkage: float = 0.01,
-        max_features: Any = None,
-        min_samples_leaf: int = 5,
-        min_impurity: float = 0.0,
-        max_conditions: int | None = None,
-        max_bins: int = 255,
-        terms: str = "both",
-        tree_loss: str = "auto",
-        categorical_features: Any = "auto",
-        solver: Any = "glmnet",
-        selection: str | float = "1se",
-        cv: Any = 5,
-        honest_cv: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        super().__init__(
-            n_candidates=n_candidates,
-            max_terms=max_terms,
-            mean_leaves=mean_leaves,
-            subsample=subsample,
-            shrinkage=shrinkage,
-            max_features=max_features,
-            min_samples_leaf=min_samples_leaf,
-            min_impurity=min_impurity,
-            max_conditions=max_conditions,
-            max_bins=max_bins,
-            terms=terms,
-            tree_loss=tree_loss,
-            categorical_features=categorical_features,
-            solver=solver,
-            selection=selection,
-            cv=cv,
-            honest_cv=honest_cv,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         values = check_regression_target(self, y, n_rows)
         offset = float(np.average(values, weights=weights))
