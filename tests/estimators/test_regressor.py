@@ -151,3 +151,14 @@ def test_the_parameters_are_left_alone():
     fitted = make(cv=None, max_features=1)
     before = fitted.get_params()
     assert fitted.fit(X, y).get_params() == before
+
+
+def test_huber_trees_follow_the_scale_of_the_target():
+    """The bend of the loss once stood at 1 whatever the unit, so in small units no residual was ever bent."""
+    X, y = make_friedman1(300, random_state=0)
+    y[::25] += 500.0
+    small, large = (
+        RuleEnsembleRegressor(n_candidates=60, tree_loss="huber", selection="min", random_state=0).fit(X, scale * y)
+        for scale in (2.0**-10, 2.0**10)
+    )
+    np.testing.assert_allclose(large.predict(X), 2.0**20 * small.predict(X), rtol=1e-6)

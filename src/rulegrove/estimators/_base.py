@@ -134,7 +134,7 @@ class BaseRuleEnsemble(BaseEstimator):
         """Check the target and put it as the fit wants it."""
 
     @abstractmethod
-    def _tree_loss(self) -> Loss:
+    def _tree_loss(self, targets: FloatArray) -> Loss:
         """Return the loss whose residuals the trees are grown on."""
 
     @abstractmethod
@@ -163,7 +163,7 @@ class BaseRuleEnsemble(BaseEstimator):
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
-        growth = self._growth(data.columns.n_features)
+        growth = self._growth(data)
         candidates = grow_rules(data, data.rows, growth, rngs[0], progress.stage("Growing trees"))
         design = build_design(data, candidates, folds, n_threads, progress.stage("Counting rules"))
         if not isinstance(self.selection, str):
@@ -206,20 +206,20 @@ class BaseRuleEnsemble(BaseEstimator):
             folds[data.rows] = 0
         return data, folds, n_folds, rngs
 
-    def _growth(self, n_features: int) -> Growth:
+    def _growth(self, data: TrainingData) -> Growth:
         """Return the parameters of the trees, resolved."""
         return Growth(
             n_candidates=self.n_candidates,
             mean_leaves=self.mean_leaves,
             subsample=self.subsample,
             shrinkage=self.shrinkage,
-            max_features=count_features(self.max_features, n_features),
+            max_features=count_features(self.max_features, data.columns.n_features),
             min_samples_leaf=self.min_samples_leaf,
             min_impurity=self.min_impurity,
             max_conditions=self.max_conditions,
             max_bins=self.max_bins,
             terms=self.terms,
-            loss=self._tree_loss(),
+            loss=self._tree_loss(data.targets[data.rows]),
         )
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:

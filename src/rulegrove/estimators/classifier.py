@@ -193,7 +193,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
                 "add rows, or give a penalty as `selection` to do without cross-validation."
             )
 
-    def _tree_loss(self) -> Loss:
+    def _tree_loss(self, targets: FloatArray) -> Loss:
         return TREE_LOSSES[self.tree_loss]()
 
     def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:

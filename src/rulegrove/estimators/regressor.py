@@ -11,6 +11,8 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._fitting import Target
 from rulegrove.losses import Huber, Loss, Squared
 
+HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
+
 
 class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     """Regressor made of a short, ranked list of rules and linear terms.
@@ -46,7 +48,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "huber"}, default="auto"
-        Loss whose residuals the trees are grown on; "auto" is the squared error.
+        Loss whose residuals the trees are grown on; "auto" is the squared error. "huber" is linear for the tenth of the
+        targets farthest from the median.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -118,8 +121,11 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         offset = float(np.average(values, weights=weights))
         return Target((values - offset)[:, None], offset, weights)
 
-    def _tree_loss(self) -> Loss:
-        return Huber() if self.tree_loss == "huber" else Squared()
+    def _tree_loss(self, targets: FloatArray) -> Loss:
+        if self.tree_loss != "huber":
+            return Squared()
+        delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
+        return Huber(delta) if delta > 0 else Squared()
 
     def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
         return {"speaks_for": None, "confidence": None, "mean_target": mean_target}
