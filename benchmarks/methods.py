@@ -123,7 +123,9 @@ def _cpu_flags() -> str:
 def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
     """Follow a lasso path of 100 points beside scikit-learn's, both from the Gram and to the same gap."""
     X, y = problems.candidates(n_rows)
-    model = RuleEnsembleClassifier(n_candidates=n_rules + 200, terms="rules", random_state=0, selection=1e-3).fit(X, y)
+    model = RuleEnsembleClassifier(n_candidates=3 * n_rules // 2, terms="rules", random_state=0, selection=1e-3).fit(
+        X, y
+    )
     rules = model.candidates_.rules[:n_rules]
     columns = np.column_stack([rule.holds(X.T.astype(np.float64)) for rule in rules]).astype(np.float64)
     target = np.where(y > 0, 1.0, -1.0)
@@ -169,7 +171,7 @@ def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
     """Predict beside scikit-learn's gradient boosting."""
     X, y = problems.many_candidates(n_rows)
     few = slice(0, 20_000)
-    model = RuleEnsembleClassifier(n_candidates=600, terms="rules", selection="min", max_terms=n_terms, random_state=0)
+    model = RuleEnsembleClassifier(n_candidates=600, terms="rules", selection=1e-6, max_terms=n_terms, random_state=0)
     model.fit(X[few], y[few])
     boosted = HistGradientBoostingClassifier(random_state=0, early_stopping=False).fit(X[few], y[few])
     ours, theirs = compare(lambda: model.predict(X), lambda: boosted.predict(X))

@@ -77,8 +77,9 @@ def test_a_terminal_is_not_flooded(monkeypatch, clock):
 def test_odd_counts_do_no_harm(monkeypatch, clock, done, total, share):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
+    progress = Progress(verbose=1).stage("Growing")
     clock.now += 1.0
-    Progress(verbose=1).stage("Growing")(done, total)
+    progress(done, total)
     assert share in terminal.getvalue()
 
 

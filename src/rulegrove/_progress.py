@@ -21,7 +21,8 @@ class Progress:
     def stage(self, name: str) -> "Progress":
         """Begin a stage; the one before is finished."""
         self.close()
-        self._name, self._started, self._shown = name, time.perf_counter(), 0.0
+        self._name, self._started = name, time.perf_counter()
+        self._shown = self._started  # a first guess of the time left would be wild
         return self
 
     def __call__(self, done: int, total: int) -> None:
