@@ -131,7 +131,7 @@ def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
     target = np.where(y > 0, 1.0, -1.0)
     moments = (columns.sum(axis=0), columns.T @ columns, columns.T @ target, target.sum(), target @ target)
     problem = Problem.from_moments(float(n_rows), *moments)
-    solver = Glmnet(penalty_ratio=1e-2)
+    solver = Glmnet(penalty_ratio=1e-2, tol=1e-6)
     penalties = solver.grid(problem)
     centred = np.asfortranarray(columns - columns.mean(axis=0))
     y_centred = target - target.mean()

@@ -78,7 +78,7 @@ def test_every_point_carries_its_certificate(kind, l1_ratio):
     problem = build(kind)
     path = Glmnet(l1_ratio=l1_ratio, n_penalties=25, penalty_ratio=1e-2).path(problem)
     assert path.status == (Status.CONVERGED,) * 25
-    assert path.gaps.max() <= 1e-6
+    assert path.gaps.max() <= Glmnet().tol
     for penalty, coef, gap in zip(path.penalties, path.coefs, path.gaps, strict=True):
         assert duality_gap(problem, coef, penalty, l1_ratio) / (problem.y_y / 2) == pytest.approx(gap, abs=1e-12)
 
@@ -253,7 +253,7 @@ def test_limit_warns_once_and_reports_how_far():
     assert f"left {sum(late)} of 10" in str(caught[0].message)
     assert f"{path.gaps.max():.1e}" in str(caught[0].message)
     assert caught[0].filename == __file__
-    np.testing.assert_array_equal(path.gaps > 1e-6, late)
+    np.testing.assert_array_equal(path.gaps > Glmnet().tol, late)
     assert path.iterations.max() == 2
 
 

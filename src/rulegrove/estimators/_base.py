@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._kernel_cache import announce_compilation
 from rulegrove._progress import Progress
+from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import (
     HasMethods,
@@ -172,7 +173,7 @@ class BaseRuleEnsemble(BaseEstimator):
             stage = progress.stage("Regrowing in folds")
             held_out = regrown_folds(data, folds, n_folds, growth, rngs[1].spawn(n_folds), n_threads, stage)
         else:
-            held_out = [design.fold(fold) for fold in range(n_folds)]
+            held_out = run_tasks(design.fold, range(n_folds), n_threads)
         path, selection = select(
             make_solver(self.solver),
             as_problem(design.total),

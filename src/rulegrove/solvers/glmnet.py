@@ -37,7 +37,7 @@ class Glmnet(BaseEstimator):
         Smallest over largest penalty of the default grid.
     penalties : sequence of float, default=None
         Decreasing penalties to use instead of the default grid.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         Duality gap to reach, relative to the objective of the model without terms.
     max_iter : int, default=50000
         Most passes over the working set for one penalty.
@@ -70,7 +70,7 @@ class Glmnet(BaseEstimator):
         n_penalties: int = 100,
         penalty_ratio: float = 1e-3,
         penalties: Sequence[float] | FloatArray | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         max_iter: int = 50_000,
     ) -> None:
         self.l1_ratio = l1_ratio
