@@ -26,6 +26,7 @@ from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitting import (
+    NEVER_HELD_OUT,
     Fitted,
     Growth,
     Target,
@@ -203,7 +204,7 @@ class BaseRuleEnsemble(BaseEstimator):
         if isinstance(self.selection, str):
             folds, n_folds = assign_folds(5 if self.cv is None else self.cv, data, target.codes, X, y, fold_rng)
         else:
-            folds, n_folds = np.full(columns.n_rows, -1), 1
+            folds, n_folds = np.full(columns.n_rows, NEVER_HELD_OUT), 1
             folds[data.rows] = 0
         return data, folds, n_folds, rngs
 

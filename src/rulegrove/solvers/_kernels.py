@@ -2,9 +2,11 @@
 
 The working set holds the active terms and those outside that violate their optimality condition. From the Gram the
 exact gradient of all terms costs (active terms) x (terms), so the conditions themselves decide who enters; the
-sequential strong rule, made for gradients that need the rows, let in two to three times as many terms and took half as
-long again over the folds of a cross-validation. Everything the descent touches is copied into arrays in the order
-of that set, so a pass costs its size times the number of moving terms, whatever the number of rows and candidates.
+sequential strong rule, made for gradients that need the rows, let in more terms and took 1.3 to 1.5 times as long over
+the folds of a cross-validation (to a tight tolerance it was faster on one of two problems).
+
+Everything the descent touches is copied into arrays in the order of that set, so a pass costs its size
+times the number of moving terms, whatever the number of rows and candidates.
 
 Memory comes from the caller and rows are addressed by index: allocations, slices and views inside a kernel each take
 numba a good part of a second to compile.
