@@ -53,6 +53,9 @@ def path_of(penalties, coefs, intercepts):
         np.ones(n_points, dtype=np.int64),
         (Status.CONVERGED,) * n_points,
         0.0,
+        np.ones(n_points),
+        np.ones(n_points),
+        1.0,
     )
 
 

@@ -240,6 +240,16 @@ class Logistic:
         return probability
 
 
+# By the names that solvers and estimators use.
+LOSSES: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "ramp": Ramp,
+    "squared_hinge": SquaredHinge,
+    "huber": Huber,
+    "logistic": Logistic,
+}
+
+
 def _weighted_mean(y: FloatArray, weights: FloatArray) -> FloatArray:
     """Average over the rows, by plain sums whose rounding does not depend on threads."""
     w = weights if y.ndim == 1 else weights[:, None]

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.statistics import Moments
-from rulegrove.solvers.base import Parameter, Path, Problem, Solver
+from rulegrove.solvers.base import Path, Problem, Solver, join_paths
 
 FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
@@ -38,9 +38,9 @@ class EndingAt:
         grid = self.solver.grid(problem)
         return np.append(grid[grid > self.penalty], self.penalty)
 
-    def path(self, problem: Problem, penalties: FloatArray | None = None, start: FloatArray | None = None) -> Path:
-        """Solve at each penalty."""
-        return self.solver.path(problem, penalties, start)
+    def path(self, problem: Problem, points: FloatArray | None = None, start: Path | FloatArray | None = None) -> Path:
+        """Solve at each point."""
+        return self.solver.path(problem, points, start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def walk(
     """
     grid = solver.grid(problem)
     rough = _loosen(solver, FIRST_SHARE)
-    starts: list[FloatArray | None] = [None] * (1 + len(folds))
+    starts: list[Path | None] = [None] * (1 + len(folds))
     done: list[list[Path]] = []
     errors = np.empty((len(folds), 0))
     stops = [*range(max(int(FIRST_STRIDE * grid.size), 1), grid.size, STRIDE), grid.size]
@@ -130,7 +130,7 @@ def walk(
         ]
         followed = run_tasks(lambda task: task(), tasks, n_threads)
         paths = [path for path, _ in followed]
-        starts = [path.coefs[-1] for path in paths]
+        starts = list(paths)
         done.append(paths)
         if folds:
             errors = np.hstack([errors, [scored for _, scored in followed[1:]]])
@@ -142,29 +142,15 @@ def walk(
             break
         if on_progress is not None:
             on_progress(last, grid.size)
-    return [_join(parts) for parts in zip(*done, strict=True)], errors
+    return [join_paths(list(parts)) for parts in zip(*done, strict=True)], errors
 
 
 def _follow(
-    solver: Solver, problem: Problem, held_out: Moments | None, penalties: FloatArray, start: FloatArray | None
+    solver: Solver, problem: Problem, held_out: Moments | None, points: FloatArray, start: Path | None
 ) -> tuple[Path, FloatArray]:
     """Solve along some penalties and score each point on the rows held out, if there are any."""
-    path = solver.path(problem, penalties, start)
+    path = solver.path(problem, points, start)
     return path, np.empty(0) if held_out is None else squared_errors(path, held_out)
-
-
-def _join(paths: Sequence[Path]) -> Path:
-    """Parts of one path, one after the other."""
-    return Path(
-        parameter=Parameter(paths[0].parameter.name, np.concatenate([path.parameter.values for path in paths])),
-        penalties=np.concatenate([path.penalties for path in paths]),
-        coefs=np.vstack([path.coefs for path in paths]),
-        intercepts=np.concatenate([path.intercepts for path in paths]),
-        gaps=np.concatenate([path.gaps for path in paths]),
-        iterations=np.concatenate([path.iterations for path in paths]),
-        status=tuple(status for path in paths for status in path.status),
-        seconds=sum(path.seconds for path in paths),
-    )
 
 
 def _loosen(solver: Solver, share: float) -> Solver:

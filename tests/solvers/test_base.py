@@ -90,9 +90,27 @@ def test_path_counts_terms_and_norms():
         iterations=np.ones(2, dtype=np.int64),
         status=(Status.CONVERGED, Status.MAX_ITER),
         seconds=0.0,
+        residuals=np.array([4.0, 3.0]),
+        risks=np.array([1.6, 0.9]),
+        weight=10.0,
     )
     np.testing.assert_array_equal(path.n_terms, [0, 2])
     np.testing.assert_array_equal(path.l1_norms, [0.0, 3.5])
+    np.testing.assert_allclose(path.fit_weights, [0.05, 0.1])
+    for name, expected in [
+        ("penalty", values),
+        ("l1_radius", [0.0, 3.5]),
+        ("fit_weight", [0.05, 0.1]),
+        ("residual", [4.0, 3.0]),
+    ]:
+        np.testing.assert_allclose(path.values(name), expected)
+        assert path.plot(name).x_name == name
+    with pytest.raises(InvalidInputError, match="fit_weight, l1_radius, penalty, residual; got 'lambda'"):
+        path.values("lambda")
+    curves = path.plot()
+    np.testing.assert_array_equal(curves.terms, [2, 0])
+    np.testing.assert_array_equal(curves.coefs, [[0.0, 0.0], [-2.5, 1.0]])
+    assert curves.log_x
 
 
 @pytest.mark.parametrize("name", sorted(SOLVERS))

@@ -37,7 +37,7 @@ def test_path_equals_plain_descent(seed, l1_ratio):
     problem, _ = draw(seed)
     penalties = np.array([2.0, 0.5, 0.1, 0.02])
     tol = 1e-10
-    coefs, gaps, iterations = _kernels.elastic_net_path(
+    coefs, _, gaps, iterations = _kernels.elastic_net_path(
         problem.gram, problem.x_y, problem.y_y, penalties, l1_ratio, tol, 10_000, np.zeros(problem.n_terms)
     )
     assert gaps.max() <= tol
@@ -89,9 +89,9 @@ def test_extrapolation_shortens_the_tail(monkeypatch):
     y -= y.mean()
     gram, x_y, y_y = X.T @ X / 60, X.T @ y / 60, float(y @ y / 60)
     arguments = (gram, x_y, y_y, np.array([1e-3]), 1.0, 1e-9 * y_y, 5000, np.zeros(6))
-    _, gaps, fast = _kernels.elastic_net_path(*arguments)
+    _, _, gaps, fast = _kernels.elastic_net_path(*arguments)
     monkeypatch.setattr(_kernels, "_DEPTH", 5000)
-    _, slow_gaps, slow = _kernels.elastic_net_path(*arguments)
+    _, _, slow_gaps, slow = _kernels.elastic_net_path(*arguments)
     assert max(gaps[0], slow_gaps[0]) <= 1e-9 * y_y
     assert 3 * fast[0] < slow[0]
 
@@ -102,7 +102,7 @@ def test_term_that_no_screening_foresees_is_found():
     y = np.array([-1.3, -1.0, 0.0])
     gram, x_y, y_y = X.T @ X / 3, X.T @ y / 3, float(y @ y / 3)
     penalties = np.array([0.9, 0.6]) * np.abs(x_y).max()
-    coefs, gaps, _ = _kernels.elastic_net_path(gram, x_y, y_y, penalties, 1.0, 1e-13, 1000, np.zeros(3))
+    coefs, _, gaps, _ = _kernels.elastic_net_path(gram, x_y, y_y, penalties, 1.0, 1e-13, 1000, np.zeros(3))
     before = np.abs(x_y - gram @ coefs[0])
     assert before[0] < 2 * penalties[1] - penalties[0]
     assert coefs[0, 0] == 0.0

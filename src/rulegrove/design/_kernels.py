@@ -346,6 +346,64 @@ def add_masked_sums(words: Words, values: FloatArray, first: int, last: int, sum
                 sums[first + r, column + c] += panel[r, c]
 
 
+# --- sums of one column -----------------------------------------------------------------------------------------------
+
+
+def _sum_where(words: Words, rule: int, first_word: int, last_word: int, values: FloatArray) -> float:
+    """Sum of the values whose bit is set in words ``first_word .. last_word - 1`` of a rule."""
+    octets = words[rule : rule + 1, first_word:last_word].astype("<u8").view(np.uint8)
+    chosen = np.unpackbits(octets, bitorder="little").astype(bool)
+    return float(values[64 * first_word : 64 * last_word][chosen].sum())
+
+
+@intrinsic
+def _sum_where_vector(typingctx: Any, words: Any, rule: Any, first_word: Any, last_word: Any, values: Any) -> Any:
+    """Use each word as the mask of 64 additions into 64 sums that stay in registers."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words, rule, first_word, last_word, values = args
+        total = cgutils.alloca_once(builder, _DOUBLES)
+        builder.store(ir.Constant(_DOUBLES, [0.0] * 64), total)
+        one = ir.Constant(_WORD, 1)
+        with cgutils.for_range_slice(builder, first_word, last_word, one) as (word, _):
+            mask = builder.load(_element(context, builder, signature.args[0], words, rule, word))
+            place = _element(context, builder, signature.args[4], values, builder.mul(word, ir.Constant(_WORD, 64)))
+            old = builder.load(total)
+            new = builder.fadd(old, _load(builder, place, _DOUBLES))
+            builder.store(builder.select(builder.bitcast(mask, _BITS), new, old), total)
+        lanes = builder.load(total)
+        half = 32
+        while half:
+            undefined = ir.Constant(lanes.type, ir.Undefined)
+            index = ir.VectorType(ir.IntType(32), half)
+            low = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half))))
+            high = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half, 2 * half))))
+            lanes = builder.fadd(low, high)
+            half //= 2
+        return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(words, types.intp, types.intp, types.intp, values), codegen
+
+
+@overload(_sum_where, strict=False)
+def _overload_sum_where(words: Any, rule: Any, first_word: Any, last_word: Any, values: Any) -> Any:
+    return lambda words, rule, first_word, last_word, values: _sum_where_vector(
+        words, rule, first_word, last_word, values
+    )
+
+
+@njit(cache=True, nogil=True)
+def sum_rows(words: Words, values: FloatArray, sums: FloatArray) -> None:
+    """Write the sum of `values` over the rows of every rule to `sums`; `values` has 64 entries a word."""
+    n_words = words.shape[1]
+    for r in range(words.shape[0]):
+        sums[r] = 0.0
+    for begin in range(0, n_words, _ATOM_WORDS):
+        end = min(begin + _ATOM_WORDS, n_words)
+        for r in range(words.shape[0]):
+            sums[r] += _sum_where(words, r, begin, end, values)
+
+
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 

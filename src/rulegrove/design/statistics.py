@@ -53,6 +53,10 @@ class Moments:
         """Moments of the rows that are not in `part`: train = total - fold."""
         return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})
 
+    def scaled(self, factor: float) -> "Moments":
+        """Moments of the same rows, each with `factor` times its weight."""
+        return Moments(**{field.name: factor * getattr(self, field.name) for field in fields(self)})
+
 
 @dataclass(eq=False)
 class Statistics:

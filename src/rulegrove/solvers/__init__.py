@@ -1,10 +1,10 @@
 """Solvers that weight the terms: one problem in, one path out."""
 
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.solvers.base import Parameter, Path, Problem, Solver, Status
+from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status
 from rulegrove.solvers.glmnet import Glmnet
 
-__all__ = ["SOLVERS", "Glmnet", "Parameter", "Path", "Problem", "Solver", "Status", "make_solver"]
+__all__ = ["SOLVERS", "Glmnet", "Parameter", "Path", "PathCurves", "Problem", "Solver", "Status", "make_solver"]
 
 SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet}
 

@@ -231,10 +231,11 @@ def follow_path(
     system: FloatArray,
     mix: FloatArray,
     coefs: FloatArray,
+    objectives: FloatArray,
     gaps: FloatArray,
     iterations: IntArray,
 ) -> None:
-    """Fill the last three arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
+    """Fill the last four arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
     n_terms = x_y.shape[0]
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
     _refresh(gram, x_y, all_coef, all_grad, n_terms)
@@ -291,7 +292,7 @@ def follow_path(
             for i in range(n):
                 all_coef[members[i]] = coef[i]
             _refresh(gram, x_y, all_coef, all_grad, n_terms)
-            _, gaps[point] = _certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
+            objectives[point], gaps[point] = _certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
             if gaps[point] <= tol or passes >= max_iter:
                 break
         iterations[point] = passes
@@ -308,7 +309,7 @@ def elastic_net_path(
     tol: float,
     max_iter: int,
     start: FloatArray,
-) -> tuple[FloatArray, FloatArray, IntArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Follow the elastic net along decreasing penalties; nothing passed in is changed.
 
     Parameters
@@ -328,6 +329,7 @@ def elastic_net_path(
     Returns
     -------
     coefs : ndarray of shape (n_points, n_terms)
+    objectives : ndarray of shape (n_points,)
     gaps : ndarray of shape (n_points,)
         Absolute duality gaps over all terms.
     iterations : ndarray of shape (n_points,)
@@ -335,7 +337,7 @@ def elastic_net_path(
     """
     n_terms = len(x_y)
     coefs = np.empty((len(penalties), n_terms))
-    gaps = np.empty(len(penalties))
+    objectives, gaps = np.empty(len(penalties)), np.empty(len(penalties))
     iterations = np.empty(len(penalties), dtype=np.int64)
     # An odd number of cache lines a row spreads the rows over all sets of the cache. The system commits only pages
     # that are touched, so the block costs the square of the largest working set, not of the number of terms.
@@ -360,7 +362,8 @@ def elastic_net_path(
         system=np.empty((_DEPTH, _DEPTH)),
         mix=np.empty(_DEPTH),
         coefs=coefs,
+        objectives=objectives,
         gaps=gaps,
         iterations=iterations,
     )
-    return coefs, gaps, iterations
+    return coefs, objectives, gaps, iterations

@@ -1,26 +1,30 @@
 """What every solver shares: the problem it is given, the path it returns, the word for how it ended."""
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 
 
 class Status(enum.Enum):
     """How a solver left one point of its path."""
 
-    RUNNING = "still running"
     CONVERGED = "reached `tol`"
     MAX_ITER = "stopped at `max_iter` before `tol`; raise one of the two"
+    STALLED = "rounding allows no further progress towards `tol`"
+    UNREACHABLE = "least squares itself leaves a larger residual than `residual_target`; this is its limit"
+    ON_THE_WAY = "a point on the way of the steps"
+    STATIONARY = "no gradient is left that could move a coefficient"
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Least squares with an unpenalised intercept, as sufficient statistics.
+    """Terms and a target: least squares with an unpenalised intercept as sufficient statistics, rows on demand.
 
     With weighted means taken over the N rows (N is the total weight), ``X`` and ``y`` centred:
 
@@ -36,6 +40,8 @@ class Problem:
     y_mean : float
     weight : float
         N, the total weight of the rows.
+    rows : Rows, optional
+        The rows themselves, for losses that no sums can stand for.
 
     Examples
     --------
@@ -52,6 +58,7 @@ class Problem:
     x_mean: FloatArray
     y_mean: float
     weight: float
+    rows: Rows | None = None
 
     def __post_init__(self) -> None:
         n_terms = len(self.x_y)
@@ -63,6 +70,10 @@ class Problem:
         # |G_jk| <= sqrt(G_jj G_kk), so the diagonal speaks for the whole Gram.
         if not (np.isfinite(self.gram.diagonal()).all() and np.isfinite(self.x_y).all() and np.isfinite(self.y_y)):
             raise InvalidInputError("The statistics of the problem must be finite; got NaN or infinity. Check X and y.")
+        if self.rows is not None and self.rows.n_terms != n_terms:
+            raise InvalidInputError(
+                f"The rows and the statistics must agree on the terms; got {self.rows.n_terms} and {n_terms}."
+            )
 
     @classmethod
     def from_moments(
@@ -110,10 +121,25 @@ class Problem:
             cross[:] = 0.0
         return cls(np.ascontiguousarray(centred), cross, variance, x_mean, y_mean, float(weight))
 
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Self:
+        """Return the problem of some rows, with its statistics."""
+        moments = rows.moments()
+        problem = cls.from_moments(
+            moments.weight,
+            moments.x_sum,
+            moments.gram,
+            moments.x_y[:, 0],
+            float(moments.y_sum[0]),
+            float(moments.y_y[0]),
+        )
+        return replace(problem, rows=rows)
+
     def take(self, terms: IntArray) -> Self:
-        """Return the problem of some of the terms."""
+        """Return the problem of some of the terms, given in ascending order."""
         gram = np.ascontiguousarray(self.gram[np.ix_(terms, terms)])
-        return replace(self, gram=gram, x_y=self.x_y[terms], x_mean=self.x_mean[terms])
+        rows = None if self.rows is None else self.rows.take(terms)
+        return replace(self, gram=gram, x_y=self.x_y[terms], x_mean=self.x_mean[terms], rows=rows)
 
     @property
     def n_terms(self) -> int:
@@ -142,16 +168,25 @@ class Path:
     parameter : Parameter
         What was varied, in the solver's own terms.
     penalties : ndarray of shape (n_points,)
-        The same points as penalties of the common objective.
+        The same points as penalties of the common objective. A solver that minimises no penalised objective gives the
+        largest absolute gradient over the terms, which on the lasso path is the penalty.
     coefs : ndarray of shape (n_points, n_terms)
     intercepts : ndarray of shape (n_points,)
     gaps : ndarray of shape (n_points,)
         Duality gap at each point over the objective of the model without terms: the objective is at most
-        that far above its minimum.
+        that far above its minimum. NaN where the solver minimises no convex objective (Pathbuild).
     iterations : ndarray of shape (n_points,)
     status : tuple of Status
     seconds : float
         Wall time of the whole path.
+    residuals : ndarray of shape (n_points,)
+        Euclidean length of the (weighted) residual ``y - F``.
+    risks : ndarray of shape (n_points,)
+        Mean loss on the training rows.
+    weight : float
+        N, the total weight of the training rows.
+    relaxed : Path, optional
+        The same supports with coefficients that are not shrunken.
     """
 
     parameter: Parameter
@@ -162,6 +197,10 @@ class Path:
     iterations: IntArray
     status: tuple[Status, ...]
     seconds: float
+    residuals: FloatArray
+    risks: FloatArray
+    weight: float
+    relaxed: "Path | None" = None
 
     @property
     def n_terms(self) -> IntArray:
@@ -170,16 +209,168 @@ class Path:
 
     @property
     def l1_norms(self) -> FloatArray:
-        """Sum of the absolute coefficients at each point."""
+        """Sum of the absolute coefficients at each point: the radius of the l1 ball it lies on."""
         return np.asarray(np.abs(self.coefs).sum(axis=1), dtype=np.float64)
+
+    @property
+    def fit_weights(self) -> FloatArray:
+        """The penalties as weights of the error in ``|a|_1 + fit_weight/2 * rss``; infinite for no penalty."""
+        with np.errstate(divide="ignore"):
+            return 1.0 / (self.weight * self.penalties)
+
+    def values(self, parameter: str) -> FloatArray:
+        """Return the points of the path in terms of any parameter.
+
+        Parameters
+        ----------
+        parameter : {"penalty", "l1_radius", "fit_weight", "residual"} or the name of the path's own parameter
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+        """
+        if parameter == self.parameter.name:
+            return self.parameter.values
+        translations = {
+            "penalty": self.penalties,
+            "l1_radius": self.l1_norms,
+            "fit_weight": self.fit_weights,
+            "residual": self.residuals,
+        }
+        if parameter not in translations:
+            names = sorted({*translations, self.parameter.name})
+            raise InvalidInputError(f"A path knows the parameters {', '.join(names)}; got {parameter!r}.")
+        return translations[parameter]
+
+    def plot(self, x: str | None = None) -> "PathCurves":
+        """Return what a plot of the path shows: coefficients and number of terms over a parameter.
+
+        Parameters
+        ----------
+        x : str, default=None
+            Parameter on the horizontal axis, as in `values`; the path's own by default.
+
+        Returns
+        -------
+        PathCurves
+        """
+        name = self.parameter.name if x is None else x
+        used = np.flatnonzero(self.coefs.any(axis=0))
+        entered = np.argmax(self.coefs[:, used] != 0, axis=0)
+        largest = np.abs(self.coefs[:, used]).max(axis=0, initial=0.0)
+        terms = used[np.lexsort((-largest, entered))]
+        return PathCurves(
+            x=self.values(name),
+            x_name=name,
+            log_x=name in {"penalty", "fit_weight"},
+            terms=terms,
+            coefs=self.coefs[:, terms],
+            n_terms=self.n_terms,
+            risks=self.risks,
+            gaps=self.gaps,
+        )
+
+
+def least_squares_path(
+    problem: Problem,
+    parameter: Parameter,
+    *,
+    penalties: FloatArray,
+    coefs: FloatArray,
+    errors: FloatArray,
+    gaps: FloatArray,
+    iterations: IntArray,
+    status: tuple[Status, ...],
+    seconds: float,
+) -> Path:
+    """Return the path of a least squares solver, with the best intercepts.
+
+    Parameters
+    ----------
+    problem : Problem
+    parameter : Parameter
+    errors : ndarray of shape (n_points,)
+        Mean squared error on the training rows.
+    gaps : ndarray of shape (n_points,)
+        Absolute duality gaps.
+    penalties, coefs, iterations, status, seconds
+        As in `Path`.
+    """
+    null_objective = 0.5 * problem.y_y
+    errors = np.maximum(errors, 0.0)
+    return Path(
+        parameter=parameter,
+        penalties=penalties,
+        coefs=coefs,
+        intercepts=problem.y_mean - coefs @ problem.x_mean,
+        gaps=gaps / null_objective if null_objective > 0.0 else gaps,
+        iterations=iterations,
+        status=status,
+        seconds=seconds,
+        residuals=np.sqrt(problem.weight * errors),
+        risks=errors,
+        weight=problem.weight,
+    )
+
+
+def join_paths(paths: "list[Path]") -> Path:
+    """Return parts of one path, one after the other, as one."""
+    joined: dict[str, object] = {
+        field.name: np.concatenate([getattr(path, field.name) for path in paths])
+        for field in fields(Path)
+        if isinstance(getattr(paths[0], field.name), np.ndarray)
+    }
+    values = np.concatenate([path.parameter.values for path in paths])
+    relaxed = [path.relaxed for path in paths if path.relaxed is not None]
+    return replace(
+        paths[0],
+        parameter=Parameter(paths[0].parameter.name, values),
+        status=tuple(status for path in paths for status in path.status),
+        seconds=sum(path.seconds for path in paths),
+        relaxed=join_paths(relaxed) if relaxed else None,
+        **joined,  # type: ignore[arg-type]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PathCurves:
+    """The numbers of a plot of a path.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_points,)
+    x_name : str
+    log_x : bool
+        Whether the horizontal axis reads best on a log scale.
+    terms : ndarray of shape (n_used,)
+        Columns of the path that are ever non-zero, first come first, the larger of those that come together.
+    coefs : ndarray of shape (n_points, n_used)
+    n_terms : ndarray of shape (n_points,)
+    risks, gaps : ndarray of shape (n_points,)
+    """
+
+    x: FloatArray
+    x_name: str
+    log_x: bool
+    terms: IntArray
+    coefs: FloatArray
+    n_terms: IntArray
+    risks: FloatArray
+    gaps: FloatArray
 
 
 @runtime_checkable
 class Solver(Protocol):
-    """What an estimator asks of a solver."""
+    """What an estimator asks of a solver.
+
+    A point of a path is given in a unit that means the same for the whole data and for a fold: a penalty (Glmnet, Fpc),
+    the radius of an l1 ball or a root mean square residual (Spgl1), a number of steps (Pathbuild). Optional
+    attributes: `loss`, the name of the loss ("squared" without it); `needs_rows`, whether the problem must
+    hold rows (False without it).
+    """
 
     def grid(self, problem: Problem) -> FloatArray:
-        """Return the decreasing penalties that `path` follows when none are given."""
+        """Return the points, from sparse to dense, that `path` follows when none are given."""
 
-    def path(self, problem: Problem, penalties: FloatArray | None = None, start: FloatArray | None = None) -> Path:
-        """Solve at each penalty, the first one from ``start``, each next one from the solution before."""
+    def path(self, problem: Problem, points: FloatArray | None = None, start: Path | FloatArray | None = None) -> Path:
+        """Solve at each point, the first one from the end of ``start``, each next one from the solution before."""

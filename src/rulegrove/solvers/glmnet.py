@@ -1,16 +1,15 @@
 """Glmnet: the elastic net path by coordinate descent on the Gram."""
 
 import time
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
-from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
+from rulegrove.solvers._checking import check_limits, check_points, check_start, warn_not_converged
 from rulegrove.solvers._kernels import elastic_net_path
-from rulegrove.solvers.base import Parameter, Path, Problem, Status
+from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
 
 
@@ -91,26 +90,26 @@ class Glmnet(BaseEstimator):
         -------
         ndarray of shape (n_penalties,)
         """
-        self._check_parameters()
+        self._check()
         if self.penalties is not None:
-            return _check_penalties(self.penalties)
+            return check_points(self.penalties, "penalties", increasing=False)
         return penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
 
     def path(
         self,
         problem: Problem,
-        penalties: Sequence[float] | FloatArray | None = None,
-        start: FloatArray | None = None,
+        points: Sequence[float] | FloatArray | None = None,
+        start: Path | FloatArray | None = None,
     ) -> Path:
-        """Solve at each penalty, the first one from ``start``, each next one from the solution before.
+        """Solve at each penalty, the first one from the end of ``start``, each next one from the solution before.
 
         Parameters
         ----------
         problem : Problem
-        penalties : sequence of float, default=None
-            Decreasing; those of `grid` by default.
-        start : ndarray of shape (n_terms,), default=None
-            Coefficients to begin with, best those of the next larger penalty. Zeros by default.
+        points : sequence of float, default=None
+            Decreasing penalties; those of `grid` by default.
+        start : Path or ndarray of shape (n_terms,), default=None
+            A path to go on from, or coefficients, best those of the next larger penalty. Zeros by default.
 
         Returns
         -------
@@ -121,11 +120,11 @@ class Glmnet(BaseEstimator):
         NotConvergedWarning
             Once, when some points stopped at ``max_iter``.
         """
-        self._check_parameters()
-        values = self.grid(problem) if penalties is None else _check_penalties(penalties)
+        values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
+        self._check()
         null_objective = 0.5 * problem.y_y
         began = time.perf_counter()
-        coefs, gaps, iterations = elastic_net_path(
+        coefs, objectives, gaps, iterations = elastic_net_path(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
@@ -133,69 +132,34 @@ class Glmnet(BaseEstimator):
             float(self.l1_ratio),
             float(self.tol) * null_objective,
             int(self.max_iter),
-            np.zeros(problem.n_terms) if start is None else _check_start(start, problem.n_terms),
+            check_start(start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
-
-        relative = gaps / null_objective if null_objective > 0.0 else gaps
-        reached = relative <= self.tol
-        if not reached.all():
-            self._warn(values, relative, reached)
-        return Path(
-            parameter=Parameter("penalty", values),
+        norms = self.l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self.l1_ratio) * (coefs**2).sum(axis=1)
+        reached = gaps <= self.tol * null_objective
+        path = least_squares_path(
+            problem,
+            Parameter("penalty", values),
             penalties=values,
             coefs=coefs,
-            intercepts=problem.y_mean - coefs @ problem.x_mean,
-            gaps=relative,
+            errors=2.0 * (objectives - values * norms),
+            gaps=gaps,
             iterations=iterations,
             status=tuple(Status.CONVERGED if done else Status.MAX_ITER for done in reached),
             seconds=seconds,
         )
+        warn_not_converged(self, "penalty", values, path.gaps, reached)
+        return path
 
-    def _check_parameters(self) -> None:
+    def _check(self) -> None:
         """Raise on a parameter outside its limits."""
-        limits = {
-            "l1_ratio": (0.0 <= self.l1_ratio <= 1.0, "between 0 and 1"),
-            "n_penalties": (self.n_penalties >= 1, "at least 1"),
-            "penalty_ratio": (0.0 < self.penalty_ratio < 1.0, "between 0 and 1, both excluded"),
-            "tol": (self.tol > 0.0, "positive"),
-            "max_iter": (self.max_iter >= 1, "at least 1"),
-        }
-        for name, (valid, expected) in limits.items():
-            if not valid:
-                raise InvalidInputError(f"`{name}` of Glmnet must be {expected}; got {getattr(self, name)!r}.")
-
-    def _warn(self, penalties: FloatArray, gaps: FloatArray, reached: np.ndarray) -> None:
-        """Say once how many points missed the tolerance, and by how much."""
-        worst = int(np.argmax(gaps))
-        warnings.warn(
-            f"Glmnet left {int((~reached).sum())} of {len(penalties)} penalties at max_iter={self.max_iter} passes; "
-            f"the worst relative duality gap is {gaps[worst]:.1e} against tol={self.tol:.1e}, at penalty "
-            f"{penalties[worst]:.3g}. Raise `max_iter` or `tol`, or stop at a larger penalty.",
-            NotConvergedWarning,
-            stacklevel=3,
+        check_limits(
+            self,
+            {
+                "l1_ratio": (0.0 <= self.l1_ratio <= 1.0, "between 0 and 1"),
+                "n_penalties": (self.n_penalties >= 1, "at least 1"),
+                "penalty_ratio": (0.0 < self.penalty_ratio < 1.0, "between 0 and 1, both excluded"),
+                "tol": (self.tol > 0.0, "positive"),
+                "max_iter": (self.max_iter >= 1, "at least 1"),
+            },
         )
-
-
-def _check_penalties(penalties: Sequence[float] | FloatArray) -> FloatArray:
-    """Return the penalties as a new array, positive and decreasing."""
-    values = np.array(penalties, dtype=np.float64)
-    if values.ndim != 1 or len(values) == 0:
-        raise InvalidInputError(f"`penalties` must be one row of numbers; got an array of shape {values.shape}.")
-    if not (np.isfinite(values).all() and values.min() > 0.0):
-        raise InvalidInputError(f"`penalties` must be positive and finite; got {values[~(values > 0.0)][:1]}.")
-    rises = np.flatnonzero(np.diff(values) > 0.0)
-    if len(rises):
-        low, high = values[rises[0]], values[rises[0] + 1]
-        raise InvalidInputError(
-            f"`penalties` must be decreasing; got {low:g} before {high:g}. Sort it or leave it to `n_penalties`."
-        )
-    return values
-
-
-def _check_start(start: FloatArray, n_terms: int) -> FloatArray:
-    """Return the coefficients to begin with, if they fit the problem."""
-    values = np.asarray(start, dtype=np.float64)
-    if values.shape != (n_terms,) or not np.isfinite(values).all():
-        raise InvalidInputError(f"`start` must hold {n_terms} finite coefficients; got shape {values.shape}.")
-    return values

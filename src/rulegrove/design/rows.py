@@ -1,0 +1,243 @@
+"""The rows themselves, as bit columns and linear terms: for losses that no sums can stand for."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove.design import _kernels
+from rulegrove.design.bits import BitMatrix, RuleProgram
+from rulegrove.design.linear import LinearTerms
+from rulegrove.design.statistics import ColumnsLike, Moments, Statistics
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import Loss
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rules and linear terms of rows, one target and the weights.
+
+    A row of weight 0 counts nowhere. That is how rows are held out without a copy of the bits, and how each fold fills
+    whole words.
+
+    Parameters
+    ----------
+    bits : BitMatrix
+        Rules on the rows, their number a multiple of 64.
+    linear : ndarray of shape (n_rows, n_linear)
+    y : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows.from_dense(np.array([[1, 0], [1, 1], [0, 1]]), np.empty((3, 0)), np.array([1.0, 1.0, -1.0]))
+    >>> rows.weight, rows.sums(rows.y)
+    (3.0, array([2., 0.]))
+    >>> rows.scores(np.array([10.0, 1.0]), 0.5)[:3]
+    array([10.5, 11.5,  1.5])
+    """
+
+    bits: BitMatrix
+    linear: FloatArray
+    y: FloatArray
+    weights: FloatArray
+
+    def __post_init__(self) -> None:
+        n_rows = self.bits.n_rows
+        if n_rows % 64 or not len(self.linear) == len(self.y) == len(self.weights) == n_rows:
+            raise InvalidInputError(
+                f"Rows come in whole words of 64, as many of each kind; got {n_rows} of bits, {len(self.linear)} of "
+                f"linear terms, {len(self.y)} targets and {len(self.weights)} weights."
+            )
+        if not (np.isfinite(self.y).all() and np.isfinite(self.weights).all() and np.isfinite(self.linear).all()):
+            raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
+        if (self.weights < 0).any():
+            raise InvalidInputError("Weights of rows must not be negative.")
+
+    @classmethod
+    def from_dense(
+        cls, rules: FloatArray | IntArray, linear: FloatArray, y: FloatArray, weights: FloatArray | None = None
+    ) -> "Rows":
+        """Return the rows of 0/1 columns and linear terms.
+
+        Parameters
+        ----------
+        rules : array of shape (n_rows, n_rules)
+        linear : ndarray of shape (n_rows, n_linear)
+        y : ndarray of shape (n_rows,)
+        weights : ndarray of shape (n_rows,), optional
+            All one by default.
+        """
+        n_rows, n_words = len(y), -(-len(y) // 64)
+        octets = np.packbits(np.asarray(rules).astype(bool), axis=0, bitorder="little").T
+        words = np.zeros((octets.shape[0], n_words), dtype="<u8")
+        words.view(np.uint8)[:, : octets.shape[1]] = octets
+        bits = BitMatrix(words.astype(np.uint64, copy=False), 64 * n_words)
+        padding = 64 * n_words - n_rows
+        weights = np.ones(n_rows) if weights is None else weights
+        return cls(
+            bits,
+            np.pad(linear, ((0, padding), (0, 0))),
+            np.pad(np.asarray(y, dtype=np.float64), (0, padding)),
+            np.pad(np.asarray(weights, dtype=np.float64), (0, padding)),
+        )
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return self.bits.n_rules
+
+    @property
+    def n_terms(self) -> int:
+        """Number of rules and linear terms."""
+        return self.n_rules + int(self.linear.shape[1])
+
+    @functools.cached_property
+    def weight(self) -> float:
+        """Total weight."""
+        return float(self.weights.sum())
+
+    @functools.cached_property
+    def counted(self) -> Words:
+        """Bits of the rows that have weight, an ndarray of shape (n_words,)."""
+        octets = np.packbits(self.weights > 0, bitorder="little")
+        return octets.view("<u8").astype(np.uint64, copy=False)
+
+    @functools.cached_property
+    def common_weight(self) -> float:
+        """Weight of every row that has any, or 0 if weights differ."""
+        positive = self.weights[self.weights > 0]
+        return float(positive[0]) if positive.size and bool((positive == positive[0]).all()) else 0.0
+
+    def take(self, terms: IntArray) -> "Rows":
+        """Return some of the terms, given in ascending order, so that rules stay before linear terms."""
+        rules, others = terms[terms < self.n_rules], terms[terms >= self.n_rules] - self.n_rules
+        linear = np.ascontiguousarray(self.linear[:, others])
+        return replace(self, bits=BitMatrix(self.bits.words[rules], self.bits.n_rows), linear=linear)
+
+    def hold_out(self, first: int, last: int) -> tuple["Rows", "Rows"]:
+        """Return the rows without those of positions ``first .. last - 1``, and these alone; bits are shared."""
+        kept, held_out = self.weights.copy(), np.zeros_like(self.weights)
+        kept[first:last] = 0.0
+        held_out[first:last] = self.weights[first:last]
+        return replace(self, weights=kept), replace(self, weights=held_out)
+
+    def scores(self, coef: FloatArray, intercept: float) -> FloatArray:
+        """Return F of every row, an ndarray of shape (n_rows,)."""
+        used = np.flatnonzero(coef[: self.n_rules])
+        rules = BitMatrix(self.bits.words[used], self.bits.n_rows)
+        return intercept + rules.dot(coef[used]) + self.linear @ coef[self.n_rules :]
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return ``X'values``, an ndarray of shape (n_terms,)."""
+        sums = np.empty(self.n_terms)
+        _kernels.sum_rows(self.bits.words, np.ascontiguousarray(values), sums)
+        sums[self.n_rules :] = values @ self.linear
+        return sums
+
+    def moments(self, weights: FloatArray | None = None) -> Moments:
+        """Return the moments of the terms and the target, under other weights if given."""
+        weights = self.weights if weights is None else weights
+        statistics = Statistics.zeros(1, self.n_rules, self.n_terms - self.n_rules, 1)
+        if weights is self.weights and self.common_weight:
+            here = (self.weights > 0)[:, None]
+            bits = BitMatrix(self.bits.words & self.counted, self.bits.n_rows)
+            statistics.update(0, bits, self.linear * here, self.y[:, None] * here)
+            statistics.weight[:] = here.sum()
+            common = self.common_weight
+            moments = statistics.moments()
+            return moments if common == 1.0 else moments.scaled(common)
+        statistics.update(0, self.bits, self.linear, self.y[:, None], weights)
+        return statistics.moments()
+
+    def risks(self, loss: Loss, coefs: FloatArray, intercepts: FloatArray) -> FloatArray:
+        """Return the mean loss of several models.
+
+        Parameters
+        ----------
+        loss : Loss
+        coefs : ndarray of shape (n_models, n_terms)
+        intercepts : ndarray of shape (n_models,)
+
+        Returns
+        -------
+        ndarray of shape (n_models,)
+        """
+        words = np.flatnonzero(self.counted)
+        first, last = (int(words[0]), int(words[-1]) + 1) if words.size else (0, 0)
+        span = slice(64 * first, 64 * last)
+        used = np.flatnonzero(coefs.any(axis=0))
+        part = replace(
+            self,
+            bits=BitMatrix(np.ascontiguousarray(self.bits.words[:, first:last]), 64 * (last - first)),
+            linear=self.linear[span],
+            y=self.y[span],
+            weights=self.weights[span],
+        ).take(used)
+        return np.array(
+            [
+                part.weights @ loss.value(part.y, part.scores(coef[used], intercept)) / self.weight
+                for coef, intercept in zip(coefs, intercepts, strict=True)
+            ]
+        )
+
+
+def collect_rows(
+    columns: ColumnsLike,
+    program: RuleProgram,
+    linear_terms: LinearTerms,
+    y: FloatArray,
+    folds: IntArray,
+    weights: FloatArray | None = None,
+    n_threads: int = 1,
+) -> tuple[Rows, IntArray]:
+    """Evaluate the terms on every row that counts, fold by fold.
+
+    Parameters
+    ----------
+    columns : ColumnsLike
+        The table.
+    program : RuleProgram
+    linear_terms : LinearTerms
+    y : ndarray of shape (n_rows,)
+    folds : ndarray of shape (n_rows,), int64
+        Fold of each row, counted from 0, or -1 to leave the row out.
+    weights : ndarray of shape (n_rows,), optional
+    n_threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    rows : Rows
+        Fold after fold, each filled up to whole words with rows of weight 0.
+    starts : ndarray of shape (n_folds + 1,), int64
+        Where each fold begins, and the end of the last.
+    """
+    members = [np.flatnonzero(folds == fold) for fold in range(int(folds.max(initial=-1)) + 1)]
+    starts = np.cumsum([0, *(64 * -(-len(rows) // 64) for rows in members)], dtype=np.int64)
+    n_rows = int(starts[-1])
+    features = np.union1d(program.used_features, linear_terms.features)
+    rule_rows = np.searchsorted(features, program.used_features)
+    linear_rows = np.searchsorted(features, linear_terms.features)
+    words = np.zeros((program.n_rules, n_rows // 64), dtype=np.uint64)
+    linear = np.zeros((n_rows, linear_terms.n_terms))
+    targets, row_weights = np.zeros(n_rows), np.zeros(n_rows)
+    for place, rows in _blocks(members, starts):
+        here = slice(place, place + len(rows))
+        block = columns.take(rows, features)
+        bits = program.evaluate(block[rule_rows], n_threads)
+        words[:, place // 64 : place // 64 + bits.words.shape[1]] = bits.words
+        linear[here] = linear_terms.evaluate(block[linear_rows])
+        targets[here] = y[rows]
+        row_weights[here] = 1.0 if weights is None else weights[rows]
+    return Rows(BitMatrix(words, n_rows), linear, targets, row_weights), starts
+
+
+def _blocks(members: list[IntArray], starts: IntArray, block_rows: int = 32768) -> Iterator[tuple[int, IntArray]]:
+    """Where each block of rows goes, and its rows."""
+    for rows, start in zip(members, starts[:-1], strict=True):
+        for begin in range(0, len(rows), block_rows):
+            yield int(start) + begin, rows[begin : begin + block_rows]
