@@ -17,8 +17,9 @@ from rulegrove.design.statistics import Moments, collect_statistics
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._fitting import Design, as_problem
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import Squared
 from rulegrove.rules.rule import Condition, Rule
-from rulegrove.selection import EndingAt, Fold, Selection, choose, squared_errors, walk, weighted_mean
+from rulegrove.selection import EndingAt, Fold, Selection, Walk, choose, squared_errors, walk_all, weighted_mean
 from rulegrove.solvers import Parameter, Path, Status
 
 
@@ -57,6 +58,12 @@ def path_of(penalties, coefs, intercepts):
         np.ones(n_points),
         1.0,
     )
+
+
+def walk(solver, problem, folds, on_progress=None, **options):
+    """Walk to the end: the paths and the held-out errors."""
+    done = walk_all([Walk(solver, problem, folds, loss=Squared(), **options)], on_progress)
+    return done.paths, done.errors[0]
 
 
 def folds_of(design):
@@ -199,10 +206,10 @@ def test_the_choice_is_the_plain_one(seed, n_folds, n_points, rule):
     errors = 1.0 + 0.3 * rng.random((n_folds, n_points)) + 0.3 * rng.random(n_points)
     weights = rng.integers(1, 50, n_folds).astype(np.float64)
     folds = [Fold(None, Moments(weight, *[None] * 5)) for weight in weights]
-    chosen = choose(errors, folds, rule)
+    chosen = choose(errors[None], folds, rule)
     assert chosen.index == naive_choice(errors.tolist(), weights.tolist(), rule)
     assert chosen.rule == rule
-    assert chosen.fold_errors is errors
+    np.testing.assert_array_equal(chosen.fold_errors, errors)
     mean = np.average(errors, axis=0, weights=weights)
     np.testing.assert_allclose(chosen.errors, mean)
     spread = np.average((errors - mean) ** 2, axis=0, weights=weights)

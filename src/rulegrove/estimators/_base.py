@@ -31,7 +31,6 @@ from rulegrove.estimators._fitting import (
     Growth,
     Target,
     TrainingData,
-    as_problem,
     assign_folds,
     build_design,
     check_subsample,
@@ -44,6 +43,7 @@ from rulegrove.estimators._fitting import (
     warn_constant,
 )
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import select
@@ -131,6 +131,9 @@ class BaseRuleEnsemble(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
+    _no_loss_for: ClassVar[str]  # what other losses are for
+
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         """Check the target and put it as the fit wants it."""
@@ -161,23 +164,27 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         check_parameters(self)
+        solver = make_solver(self.solver)
+        self._check_loss(getattr(solver, "loss", "squared"))
         announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.follow_path])
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
         growth = self._growth(data)
         candidates = grow_rules(data, data.rows, growth, rngs[0], progress.stage("Growing trees"))
-        design = build_design(data, candidates, folds, n_threads, progress.stage("Counting rules"))
+        needs_rows = bool(getattr(solver, "needs_rows", False))
+        design = build_design(data, candidates, folds, needs_rows, n_threads, progress.stage("Counting rules"))
         if not isinstance(self.selection, str):
             held_out = []
         elif self.honest_cv:
             stage = progress.stage("Regrowing in folds")
-            held_out = regrown_folds(data, folds, n_folds, growth, rngs[1].spawn(n_folds), n_threads, stage)
+            fold_rngs = rngs[1].spawn(n_folds)
+            held_out = regrown_folds(data, folds, n_folds, growth, fold_rngs, needs_rows, n_threads, stage)
         else:
             held_out = run_tasks(design.fold, range(n_folds), n_threads)
-        path, selection = select(
-            make_solver(self.solver),
-            as_problem(design.total),
+        path, selection, chosen = select(
+            solver,
+            design.problem,
             held_out,
             selection=self.selection,
             max_terms=self.max_terms,
@@ -185,9 +192,18 @@ class BaseRuleEnsemble(BaseEstimator):
             on_progress=progress.stage("Weighting rules"),
         )
         progress.close()
-        self.path_, self.selection_, self.candidates_ = path, selection, design.terms
-        self._keep(make_model(data, design, path, selection.index), data)
+        self.path_, self.selection_, self.solver_, self.candidates_ = path, selection, chosen, design.terms
+        self._keep(make_model(data, design, path, selection.index, selection.mix), data)
         return self
+
+    def _check_loss(self, loss: str) -> None:
+        """Refuse a solver whose loss has no meaning for this target."""
+        if loss not in self._losses:
+            able = " or ".join(repr(name) for name in self._losses)
+            raise InvalidInputError(
+                f"{type(self).__name__} cannot use a solver with loss={loss!r}, which is for {self._no_loss_for}; give "
+                f"the solver loss={able}."
+            )
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any

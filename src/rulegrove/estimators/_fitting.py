@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import CHUNK_ROWS, Columns
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import LinearTerms, fit_linear_terms
+from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Terms
 from rulegrove.estimators.model import RuleModel
@@ -101,16 +102,38 @@ class Growth:
 
 @dataclass(frozen=True)
 class Design:
-    """Candidate terms, their statistics by fold and the moments of all folds."""
+    """Candidate terms, their statistics by fold and the moments of all folds.
+
+    Attributes
+    ----------
+    terms : Terms
+    statistics : Statistics
+    total : Moments
+    rows : Rows, optional
+        The rows themselves, fold after fold, for a solver whose loss needs them.
+    starts : ndarray of shape (n_folds + 1,), optional
+        Where each fold begins among the rows.
+    """
 
     terms: Terms
     statistics: Statistics
     total: Moments
+    rows: Rows | None = None
+    starts: IntArray | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The whole data as a solver wants it."""
+        return replace(as_problem(self.total), rows=self.rows)
 
     def fold(self, fold: int) -> Fold:
         """Gather what cross-validation needs of a fold: train = total - fold."""
         held_out = self.statistics.fold_moments(fold)
-        return Fold(as_problem(self.total - held_out), held_out)
+        problem = as_problem(self.total - held_out)
+        if self.rows is None or self.starts is None:
+            return Fold(problem, held_out)
+        kept, left_out = self.rows.hold_out(int(self.starts[fold]), int(self.starts[fold + 1]))
+        return Fold(replace(problem, rows=kept), left_out)
 
 
 def as_problem(moments: Moments) -> Problem:
@@ -216,10 +239,14 @@ def build_design(
     data: TrainingData,
     candidates: tuple[tuple[Rule, ...], LinearTerms],
     folds: IntArray,
+    needs_rows: bool,
     n_threads: int,
     progress: Progress,
 ) -> Design:
-    """One pass over the rows: statistics of all candidates, then repeats among the rules dropped."""
+    """One pass over the rows: statistics of all candidates, then repeats among the rules dropped.
+
+    A solver that needs rows gets the bits of the rules that are left by a second pass.
+    """
     rules, linear = candidates
     statistics = collect_statistics(
         data.columns,
@@ -234,7 +261,14 @@ def build_design(
     simplified = simplify(rules, statistics.rule_gram.sum(axis=0), float(statistics.weight.sum()))
     terms = Terms(tuple(rules[k] for k in simplified.kept), linear, simplified.aliases)
     statistics = statistics.keep_rules(simplified.kept)
-    return Design(terms, statistics, statistics.moments())
+    design = Design(terms, statistics, statistics.moments())
+    if not needs_rows:
+        return design
+    program = compile_rules(terms.rules, data.columns.n_features)
+    rows, starts = collect_rows(
+        data.columns, program, linear, data.targets[:, 0], folds, weights=data.weights, n_threads=n_threads
+    )
+    return replace(design, rows=rows, starts=starts)
 
 
 def assign_folds(
@@ -293,6 +327,7 @@ def regrown_folds(
     n_folds: int,
     growth: Growth,
     rngs: list[np.random.Generator],
+    needs_rows: bool,
     n_threads: int,
     progress: Progress,
 ) -> list[Fold]:
@@ -301,7 +336,7 @@ def regrown_folds(
     for fold in range(n_folds):
         candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
-        regrown.append(build_design(data, candidates, sides, n_threads, progress).fold(1))
+        regrown.append(build_design(data, candidates, sides, needs_rows, n_threads, progress).fold(1))
     return regrown
 
 
@@ -328,16 +363,17 @@ class Fitted:
     aliases: tuple[tuple[Alias, ...], ...]
 
 
-def make_model(data: TrainingData, design: Design, path: Path, index: int) -> Fitted:
-    """Return the terms of a point of the path, the most important first."""
+def make_model(data: TrainingData, design: Design, path: Path, index: int, mix: float = 1.0) -> Fitted:
+    """Return the terms of a point of the path, or of a mix with its relaxed fit, the most important first."""
+    coef, path_intercept = path.point(index, mix)
     moments = design.total
     mean = moments.x_sum / moments.weight
     spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
-    importance = np.abs(path.coefs[index]) * spread
-    columns = np.flatnonzero(path.coefs[index])
+    importance = np.abs(coef) * spread
+    columns = np.flatnonzero(coef)
     columns = columns[np.argsort(-importance[columns], kind="stable")]
-    coefs = path.coefs[index, columns] * design.terms.scales[columns]
-    intercept = float(path.intercepts[index] - coefs @ design.terms.centers[columns] + data.offset)
+    coefs = coef[columns] * design.terms.scales[columns]
+    intercept = float(path_intercept - coefs @ design.terms.centers[columns] + data.offset)
     terms = tuple(design.terms[int(column)] for column in columns)
     sums = np.where(moments.x_sum[columns] == 0, 1.0, moments.x_sum[columns])
     return Fitted(

@@ -11,7 +11,7 @@ from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._fitting import Target
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.losses import Logistic, Loss, Ramp, Squared
+from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
@@ -54,11 +54,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
-    solver : {"glmnet"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9)``.
+    solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
+        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
+        ``Glmnet(loss="logistic")`` or ``Pathbuild(threshold=0.4)``.
     selection : {"1se", "min"} or float, default="1se"
         Point of the path: the sparsest within one standard error of the least held-out error, the least held-out error
-        itself, or exactly this penalty without cross-validation.
+        itself, or without cross-validation exactly this value of what the solver varies: a penalty (Glmnet, Fpc), a
+        radius (Spgl1), a number of steps (Pathbuild).
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap.
     honest_cv : bool, default=False
@@ -85,9 +87,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
     path_ : Path
-        Coefficients of all candidate terms along the penalties, with duality gaps.
+        Coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps.
     selection_ : Selection
         The chosen point of `path_` with the cross-validated errors.
+    solver_ : solver
+        The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
@@ -123,6 +127,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         "tree_loss": [StrOptions(set(TREE_LOSSES))],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
+
+    _losses = ("squared", "ramp", "squared_hinge", "logistic")
+    _no_loss_for = "numbers"
 
     def __init__(
         self,
@@ -212,12 +219,15 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Returns
         -------
         ndarray of shape (n_samples,)
-            An estimate of ``2 P(classes_[1]) - 1``.
+            An estimate of ``2 P(classes_[1]) - 1``, or of the log odds after a solver with the logistic loss.
         """
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class: ``(1 + F) / 2`` for the second one, held within 0 and 1.
+        """Probability of each class.
+
+        That of the second one is ``(1 + F) / 2``, held within 0 and 1; after a solver with the logistic loss
+        it is ``1 / (1 + exp(-F))``.
 
         Parameters
         ----------
@@ -228,7 +238,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ndarray of shape (n_samples, 2)
             Columns as in ``classes_``.
         """
-        positive = (1 + np.clip(self._scores(X), -1, 1)) / 2
+        scores = self._scores(X)
+        loss = LOSSES[getattr(self.solver_, "loss", "squared")]()
+        assert isinstance(loss, ClassificationLoss)
+        positive = loss.probability(scores)
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Any) -> AnyArray:

@@ -53,11 +53,13 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
-    solver : {"glmnet"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9)``.
+    solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
+        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
+        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``.
     selection : {"1se", "min"} or float, default="1se"
         Point of the path: the sparsest within one standard error of the least held-out error, the least held-out error
-        itself, or exactly this penalty without cross-validation.
+        itself, or without cross-validation exactly this value of what the solver varies: a penalty (Glmnet, Fpc), a
+        radius (Spgl1), a number of steps (Pathbuild).
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap.
     honest_cv : bool, default=False
@@ -82,9 +84,11 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
     path_ : Path
-        Coefficients of all candidate terms along the penalties, with duality gaps.
+        Coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps.
     selection_ : Selection
         The chosen point of `path_` with the cross-validated errors.
+    solver_ : solver
+        The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     n_features_in_ : int
@@ -115,6 +119,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         **BaseRuleEnsemble._parameter_constraints,
         "tree_loss": [StrOptions({"auto", "squared", "huber"})],
     }
+
+    _losses = ("squared", "huber")
+    _no_loss_for = "two classes"
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         values = check_regression_target(self, y, n_rows)

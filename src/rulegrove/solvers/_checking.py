@@ -50,6 +50,18 @@ def check_rows(solver: Any, problem: Problem) -> Rows:
     return problem.rows
 
 
+def check_classes(solver: Any, problem: Problem) -> Rows:
+    """Return the rows of a problem whose targets are -1 and +1, both of them."""
+    rows = check_rows(solver, problem)
+    found = np.unique(rows.y[rows.weights > 0])
+    if not np.array_equal(found, [-1.0, 1.0]):
+        raise InvalidInputError(
+            f"{type(solver).__name__}(loss={solver.loss!r}) needs targets -1 and +1, some of each; got "
+            f"{found[:3].tolist()}{' ...' if len(found) > 3 else ''}."
+        )
+    return rows
+
+
 def check_points(
     points: float | Sequence[float] | FloatArray, name: str, *, increasing: bool, zero: bool = False
 ) -> FloatArray:
@@ -94,8 +106,8 @@ def warn_not_converged(solver: Any, name: str, values: FloatArray, gaps: FloatAr
         return
     worst = int(np.argmax(np.where(reached, -np.inf, gaps)))
     warnings.warn(
-        f"{type(solver).__name__} left {int((~reached).sum())} of {len(values)} points at max_iter={solver.max_iter} "
-        f"iterations; the worst relative duality gap is {gaps[worst]:.1e} against tol={solver.tol:.1e}, at {name} "
+        f"{type(solver).__name__} left {int((~reached).sum())} of {len(values)} points above tol={solver.tol:.1e} "
+        f"within max_iter={solver.max_iter} iterations; the worst relative duality gap is {gaps[worst]:.1e}, at {name} "
         f"{values[worst]:.3g}. Raise `max_iter` or `tol`, or stop at a sparser point.",
         NotConvergedWarning,
         stacklevel=3,

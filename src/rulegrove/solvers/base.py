@@ -180,7 +180,7 @@ class Path:
     seconds : float
         Wall time of the whole path.
     residuals : ndarray of shape (n_points,)
-        Euclidean length of the (weighted) residual ``y - F``.
+        Euclidean length of the (weighted) residual, y minus its prediction.
     risks : ndarray of shape (n_points,)
         Mean loss on the training rows.
     weight : float
@@ -217,6 +217,23 @@ class Path:
         """The penalties as weights of the error in ``|a|_1 + fit_weight/2 * rss``; infinite for no penalty."""
         with np.errstate(divide="ignore"):
             return 1.0 / (self.weight * self.penalties)
+
+    def point(self, index: int, mix: float = 1.0) -> tuple[FloatArray, float]:
+        """Return the coefficients and the intercept of a point.
+
+        Parameters
+        ----------
+        index : int
+        mix : float, default=1.0
+            Share of the point itself; the rest is its relaxed fit.
+        """
+        coef, intercept = self.coefs[index], float(self.intercepts[index])
+        if mix == 1.0:
+            return coef, intercept
+        if self.relaxed is None:
+            raise InvalidInputError(f"A mix of {mix} needs a relaxed path, as from Glmnet(relax=True).")
+        other, other_intercept = self.relaxed.point(index)
+        return mix * coef + (1.0 - mix) * other, mix * intercept + (1.0 - mix) * other_intercept
 
     def values(self, parameter: str) -> FloatArray:
         """Return the points of the path in terms of any parameter.

@@ -1,14 +1,25 @@
-"""Glmnet: the elastic net path by coordinate descent on the Gram."""
+"""Glmnet: the elastic net path by coordinate descent on the Gram, of the squared or the logistic loss."""
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rulegrove._typing import FloatArray
-from rulegrove.solvers._checking import check_limits, check_points, check_start, warn_not_converged
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.losses import Logistic
+from rulegrove.solvers import _logistic as logistic
+from rulegrove.solvers._checking import (
+    check_classes,
+    check_limits,
+    check_loss,
+    check_points,
+    check_start,
+    warn_not_converged,
+)
 from rulegrove.solvers._kernels import elastic_net_path
+from rulegrove.solvers._relaxing import relax_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
 
@@ -26,10 +37,19 @@ class Glmnet(BaseEstimator):
     their optimality condition are visited, on a compact copy of their Gram; Anderson's extrapolation [2]_ shortens the
     tail; all terms are checked before a point is left, which happens at a duality gap of ``tol``.
 
+    With ``loss="logistic"`` the first part is the mean of ``log(1 + exp(-y F))`` over targets -1 and +1, as in R's
+    glmnet, and proximal Newton steps on the active terms and the violators lead to the minimum; this needs the rows.
+
     Parameters
     ----------
     l1_ratio : float, default=1.0
         Share of the L1 norm in the penalty, from 0 (ridge) to 1 (lasso).
+    loss : {"squared", "logistic"}, default="squared"
+        The squared error runs from sums alone; the logistic loss, for two classes, from the rows.
+    relax : bool or sequence of float, default=False
+        Fit the terms of each point once more without shrinking them [3]_, and let the folds choose how the two fits are
+        mixed: fewer terms at equal error. A sequence gives the shares of the penalised fit to try; True tries
+        0, 0.25, 0.5, 0.75 and 1.
     n_penalties : int, default=100
         Points of the default grid.
     penalty_ratio : float, default=1e-3
@@ -39,13 +59,15 @@ class Glmnet(BaseEstimator):
     tol : float, default=1e-5
         Duality gap to reach, relative to the objective of the model without terms.
     max_iter : int, default=50000
-        Most passes over the working set for one penalty.
+        Most passes over the working set for one penalty; Newton steps with the logistic loss.
 
     References
     ----------
     .. [1] Friedman, Hastie, Tibshirani (2010). "Regularization paths for generalized linear models via coordinate
        descent". Journal of Statistical Software 33(1), section 2.2 (covariance updates).
     .. [2] Bertrand, Massias (2021). "Anderson acceleration of coordinate descent". AISTATS, algorithm 4.
+    .. [3] Hastie, Tibshirani, Tibshirani (2020). "Best subset, forward stepwise or lasso?". Statistical Science 35(4),
+       section 2.3 (the simplified relaxed lasso).
 
     Examples
     --------
@@ -66,6 +88,8 @@ class Glmnet(BaseEstimator):
         self,
         *,
         l1_ratio: float = 1.0,
+        loss: str = "squared",
+        relax: bool | Sequence[float] = False,
         n_penalties: int = 100,
         penalty_ratio: float = 1e-3,
         penalties: Sequence[float] | FloatArray | None = None,
@@ -73,6 +97,8 @@ class Glmnet(BaseEstimator):
         max_iter: int = 50_000,
     ) -> None:
         self.l1_ratio = l1_ratio
+        self.loss = loss
+        self.relax = relax
         self.n_penalties = n_penalties
         self.penalty_ratio = penalty_ratio
         self.penalties = penalties
@@ -93,7 +119,21 @@ class Glmnet(BaseEstimator):
         self._check()
         if self.penalties is not None:
             return check_points(self.penalties, "penalties", increasing=False)
-        return penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
+        grid = penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
+        # Without terms the logistic loss pulls with y - (2 p - 1) over 2.
+        return grid if self.loss == "squared" else 0.5 * grid
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the problem must hold its rows."""
+        return self.loss != "squared"
+
+    @property
+    def mixes(self) -> tuple[float, ...]:
+        """Shares of the penalised fit among which a choice is made."""
+        if isinstance(self.relax, (bool, np.bool_)):
+            return (1.0, 0.75, 0.5, 0.25, 0.0) if self.relax else (1.0,)
+        return tuple(float(share) for share in self.relax)
 
     def path(
         self,
@@ -122,40 +162,75 @@ class Glmnet(BaseEstimator):
         """
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
         self._check()
-        null_objective = 0.5 * problem.y_y
+        path = (self._least_squares if self.loss == "squared" else self._logistic)(problem, values, start)
+        reached = np.array([status is Status.CONVERGED for status in path.status])
+        warn_not_converged(self, "penalty", values, path.gaps, reached)
+        if self.mixes == (1.0,):
+            return path
+        return replace(path, relaxed=relax_path(problem, path, self.loss))
+
+    def _least_squares(self, problem: Problem, penalties: FloatArray, start: Path | FloatArray | None) -> Path:
+        """Follow the path from sums alone."""
+        tol = float(self.tol) * 0.5 * problem.y_y
         began = time.perf_counter()
         coefs, objectives, gaps, iterations = elastic_net_path(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
-            values,
+            penalties,
             float(self.l1_ratio),
-            float(self.tol) * null_objective,
+            tol,
             int(self.max_iter),
             check_start(start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
         norms = self.l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self.l1_ratio) * (coefs**2).sum(axis=1)
-        reached = gaps <= self.tol * null_objective
-        path = least_squares_path(
+        return least_squares_path(
             problem,
-            Parameter("penalty", values),
-            penalties=values,
+            Parameter("penalty", penalties),
+            penalties=penalties,
             coefs=coefs,
-            errors=2.0 * (objectives - values * norms),
+            errors=2.0 * (objectives - penalties * norms),
             gaps=gaps,
             iterations=iterations,
-            status=tuple(Status.CONVERGED if done else Status.MAX_ITER for done in reached),
+            status=_status(gaps <= tol, iterations, self.max_iter),
             seconds=seconds,
         )
-        warn_not_converged(self, "penalty", values, path.gaps, reached)
-        return path
+
+    def _logistic(self, problem: Problem, penalties: FloatArray, start: Path | FloatArray | None) -> Path:
+        """Follow the path from the rows."""
+        rows = check_classes(self, problem)
+        null = logistic.null_intercept(rows)
+        null_objective = float(rows.risks(Logistic(), np.zeros((1, rows.n_terms)), np.array([null]))[0])
+        tol = float(self.tol) * null_objective
+        began = time.perf_counter()
+        net = logistic.LogisticNet(rows, float(self.l1_ratio), tol, int(self.max_iter))
+        intercept = float(start.intercepts[-1]) if isinstance(start, Path) else null
+        solutions = net.follow(penalties, check_start(start, problem.n_terms), intercept)
+        return Path(
+            parameter=Parameter("penalty", penalties),
+            penalties=penalties,
+            coefs=solutions.coefs,
+            intercepts=solutions.intercepts,
+            gaps=solutions.gaps / null_objective,
+            iterations=solutions.iterations,
+            status=_status(solutions.gaps <= tol, solutions.iterations, self.max_iter),
+            seconds=time.perf_counter() - began,
+            residuals=solutions.residuals,
+            risks=solutions.risks,
+            weight=rows.weight,
+        )
 
     def _check(self) -> None:
         """Raise on a parameter outside its limits."""
+        check_loss(self)
         check_limits(
             self,
             {
+                "relax": (
+                    len(self.mixes) > 0 and all(0.0 <= share <= 1.0 for share in self.mixes),
+                    "a bool or a sequence of shares between 0 and 1",
+                ),
                 "l1_ratio": (0.0 <= self.l1_ratio <= 1.0, "between 0 and 1"),
                 "n_penalties": (self.n_penalties >= 1, "at least 1"),
                 "penalty_ratio": (0.0 < self.penalty_ratio < 1.0, "between 0 and 1, both excluded"),
@@ -163,3 +238,11 @@ class Glmnet(BaseEstimator):
                 "max_iter": (self.max_iter >= 1, "at least 1"),
             },
         )
+
+
+def _status(reached: BoolArray, iterations: IntArray, max_iter: int) -> tuple[Status, ...]:
+    """Say in words how each point was left."""
+    return tuple(
+        Status.CONVERGED if done else Status.MAX_ITER if spent >= max_iter else Status.STALLED
+        for done, spent in zip(reached, iterations, strict=True)
+    )

@@ -1,0 +1,74 @@
+"""The terms of each point of a path once more, without the shrinkage that chose them."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from rulegrove._typing import FloatArray
+from rulegrove.solvers._logistic import LogisticNet
+from rulegrove.solvers.base import Path, Problem
+
+_RIDGE = 1e-6  # over the mean diagonal of the Gram: terms that depend on each other share what they explain
+_LOGISTIC_RIDGE = 1e-3  # over the penalty of the point: where the terms separate the classes the fit would run away
+_LOGISTIC_TOL = 1e-4
+_LOGISTIC_STEPS = 50
+
+
+def relax_path(problem: Problem, path: Path, loss: str) -> Path:
+    """Return the path with the same supports and coefficients that are (all but) not penalised."""
+    return _relax_squared(problem, path) if loss == "squared" else _relax_logistic(problem, path)
+
+
+def _relax_squared(problem: Problem, path: Path) -> Path:
+    """Solve the normal equations of each support."""
+    coefs = np.zeros_like(path.coefs)
+    errors = np.full(len(coefs), problem.y_y)
+    for point, support in enumerate(path.coefs != 0):
+        if not support.any():
+            continue
+        if point and np.array_equal(support, path.coefs[point - 1] != 0):
+            coefs[point], errors[point] = coefs[point - 1], errors[point - 1]
+            continue
+        terms = np.flatnonzero(support)
+        gram, x_y = problem.gram[np.ix_(terms, terms)], problem.x_y[terms]
+        ridge = _RIDGE * gram.trace() / len(terms)
+        coef = cho_solve(cho_factor(gram + ridge * np.eye(len(terms)), lower=True, overwrite_a=True), x_y)
+        coefs[point, terms] = coef
+        errors[point] = max(problem.y_y - coef @ (2.0 * x_y - gram @ coef), 0.0)
+    return replace(
+        path,
+        coefs=coefs,
+        intercepts=problem.y_mean - coefs @ problem.x_mean,
+        gaps=np.full(len(coefs), np.nan),
+        residuals=np.sqrt(problem.weight * errors),
+        risks=errors,
+    )
+
+
+def _relax_logistic(problem: Problem, path: Path) -> Path:
+    """Take Newton steps on each support, each beginning where the one before ended."""
+    rows = problem.rows
+    assert rows is not None
+    coefs = np.zeros_like(path.coefs)
+    intercepts, residuals, risks = path.intercepts.copy(), path.residuals.copy(), path.risks.copy()
+    before: FloatArray = np.zeros(problem.n_terms)
+    for point, support in enumerate(path.coefs != 0):
+        terms = np.flatnonzero(support)
+        if not len(terms):
+            continue
+        net = LogisticNet(rows.take(terms), 0.0, _LOGISTIC_TOL * float(path.risks[0]), _LOGISTIC_STEPS)
+        start = np.where(before != 0, before, path.coefs[point])[terms]
+        solution = net.follow(np.array([_LOGISTIC_RIDGE * path.penalties[point]]), start, float(intercepts[point]))
+        coefs[point, terms] = solution.coefs[0]
+        intercepts[point] = solution.intercepts[0]
+        residuals[point], risks[point] = solution.residuals[0], solution.risks[0]
+        before = coefs[point]
+    return replace(
+        path,
+        coefs=coefs,
+        intercepts=intercepts,
+        gaps=np.full(len(coefs), np.nan),
+        residuals=residuals,
+        risks=risks,
+    )
