@@ -4,7 +4,10 @@ import functools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,3 +31,18 @@ def run_tasks(task: Callable[[Item], Result], items: Iterable[Item], n_threads: 
     if n_threads == 1 or len(items) < 2:
         return [task(item) for item in items]
     return list(_pool(n_threads, os.getpid()).map(task, items))
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Handle on BLAS; finding it takes some milliseconds."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Hold BLAS to one thread: its sums would depend on the number, and its threads stall where cores are shared.
+
+    Around tasks that run side by side, not inside each: the last one to leave would restore what the first had set.
+    """
+    limit: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
+    return limit

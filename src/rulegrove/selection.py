@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import clone
 
-from rulegrove._threads import run_tasks
+from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
@@ -186,7 +186,8 @@ class Walk:
             functools.partial(self._follow, self._rough, fold.problem, fold.held_out, points, start)
             for fold, start in zip(self.folds, starts[1:], strict=True)
         ]
-        followed = run_tasks(lambda task: task(), tasks, self.n_threads)
+        with one_blas_thread():
+            followed = run_tasks(lambda task: task(), tasks, self.n_threads)
         self._parts.append([path for path, _ in followed])
         self.ended = self.n_done == self.grid.size
         if self.folds:

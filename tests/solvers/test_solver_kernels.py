@@ -54,7 +54,7 @@ def test_certify_equals_the_certificates(l1, l2):
     problem, rng = draw(3)
     coef = rng.normal(size=problem.n_terms) * (rng.random(problem.n_terms) < 0.6)
     grad = problem.x_y - problem.gram @ coef
-    primal, gap = _kernels._certify(coef, grad, problem.x_y, problem.n_terms, problem.y_y, l1, l2)
+    primal, gap = _kernels.certify(coef, grad, problem.x_y, problem.n_terms, problem.y_y, l1, l2)
     penalty, l1_ratio = l1 + l2, l1 / (l1 + l2)
     assert primal == pytest.approx(objective(problem, coef, penalty, l1_ratio))
     assert gap == pytest.approx(duality_gap(problem, coef, penalty, l1_ratio))

@@ -6,9 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
-from rulegrove._threads import run_tasks
+from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
@@ -179,7 +178,7 @@ class Statistics:
         self.n_rows[fold] += bits.n_rows
         self.support[fold] += bits.counts()
         # One thread for BLAS: its sums would depend on the number, and it stalls where cores are shared.
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             self._add_values(fold, bits, np.hstack((linear, y)), common, weights, n_threads)
             if weights is None:
                 self._add_counts(fold, bits, common, n_threads)
@@ -287,12 +286,6 @@ def _add_strip(dense: FloatArray, gram: FloatArray, start: int) -> None:
     gram[start:stop, start:stop] += square
     gram[start:stop, stop:] += rest
     gram[stop:, start:stop] += rest.T
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """Handle on NumPy's BLAS; finding it takes some milliseconds."""
-    return ThreadpoolController()
 
 
 class ColumnsLike(Protocol):

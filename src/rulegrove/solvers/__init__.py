@@ -2,11 +2,12 @@
 
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status
+from rulegrove.solvers.fpc import Fpc
 from rulegrove.solvers.glmnet import Glmnet
 
-__all__ = ["SOLVERS", "Glmnet", "Parameter", "Path", "PathCurves", "Problem", "Solver", "Status", "make_solver"]
+__all__ = ["SOLVERS", "Fpc", "Glmnet", "Parameter", "Path", "PathCurves", "Problem", "Solver", "Status", "make_solver"]
 
-SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet}
+SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet, "fpc": Fpc}
 
 
 def make_solver(solver: str | Solver) -> Solver:

@@ -24,7 +24,7 @@ _DEPTH = 5
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _certify(
+def certify(
     coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float
 ) -> tuple[float, float]:
     """Objective and duality gap as if the first n terms were all; ``linear`` is X'y/N and ``grad`` X'(y - Xa)/N."""
@@ -137,7 +137,7 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> b
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
+def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
     """Compute the gradient of the first n terms afresh, from the rows of the non-zero coefficients."""
     for k in range(n):
         grad[k] = x_y[k]
@@ -171,7 +171,7 @@ def _solve_block(
     not there. The point may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
     """
     depth = mix.shape[0]
-    objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
+    objective, gap = certify(coef, grad, linear, n, y_y, l1, l2)
     moved = True
     passes = 0
     row = 0
@@ -184,21 +184,21 @@ def _solve_block(
         row += 1
         for k in range(n):
             past[row, k] = coef[k]
-        objective, gap = _certify(coef, grad, linear, n, y_y, l1, l2)
+        objective, gap = certify(coef, grad, linear, n, y_y, l1, l2)
         if row == depth and gap > tol and passes < max_iter:
             row = 0
             if _mix(past, system, mix, n):
                 _combine(past, mix, coef, n)
-                _refresh(block, linear, coef, grad, n)
-                if not _certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
+                refresh(block, linear, coef, grad, n)
+                if not certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
                     for k in range(n):
                         coef[k] = past[depth, k]
-                    _refresh(block, linear, coef, grad, n)
+                    refresh(block, linear, coef, grad, n)
     return passes, moved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _admit(
+def admit(
     gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: Integer
 ) -> None:
     """Put ``term`` at position n of the working set."""
@@ -238,7 +238,7 @@ def follow_path(
     """Fill the last four arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
     n_terms = x_y.shape[0]
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
-    _refresh(gram, x_y, all_coef, all_grad, n_terms)
+    refresh(gram, x_y, all_coef, all_grad, n_terms)
     n = none
     for point in range(penalties.shape[0]):
         l1 = penalties[point] * l1_ratio
@@ -263,7 +263,7 @@ def follow_path(
             for k in range(n_terms):
                 if inside[k] == 0 and (all_coef[k] != 0.0 or abs(all_grad[k]) >= l1):
                     inside[k] = 1
-                    _admit(gram, x_y, k, members, block, linear, n)
+                    admit(gram, x_y, k, members, block, linear, n)
                     n += 1
             if n == n_before and rounds > 0:  # no term is missing, so only accuracy inside the set can be
                 if not moved or inner_tol < 1e-3 * tol:  # as accurate as rounding allows
@@ -291,8 +291,8 @@ def follow_path(
             passes += done
             for i in range(n):
                 all_coef[members[i]] = coef[i]
-            _refresh(gram, x_y, all_coef, all_grad, n_terms)
-            objectives[point], gaps[point] = _certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
+            refresh(gram, x_y, all_coef, all_grad, n_terms)
+            objectives[point], gaps[point] = certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
             if gaps[point] <= tol or passes >= max_iter:
                 break
         iterations[point] = passes

@@ -10,8 +10,8 @@ from rulegrove.solvers._logistic import LogisticNet
 from rulegrove.solvers.base import Path, Problem
 
 _RIDGE = 1e-6  # over the mean diagonal of the Gram: terms that depend on each other share what they explain
-_LOGISTIC_RIDGE = 1e-3  # over the penalty of the point: where the terms separate the classes the fit would run away
-_LOGISTIC_TOL = 1e-4
+_LOGISTIC_RIDGE = 1e-2  # over the penalty of the point: where the terms separate the classes the fit would run away
+_LOGISTIC_TOL = 2e-3
 _LOGISTIC_STEPS = 50
 
 

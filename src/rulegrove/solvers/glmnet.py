@@ -158,7 +158,7 @@ class Glmnet(BaseEstimator):
         Warns
         -----
         NotConvergedWarning
-            Once, when some points stopped at ``max_iter``.
+            Once, when some points were left above ``tol``.
         """
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
         self._check()
