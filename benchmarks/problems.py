@@ -1,8 +1,16 @@
 """The data that the measurements run on."""
 
+import functools
+from dataclasses import dataclass
+
 import numpy as np
 
+from rulegrove import RuleEnsembleClassifier
 from rulegrove.datasets import make_supernova_candidates
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.rows import Rows
+from rulegrove.rules.rule import Rule
+from rulegrove.solvers import Problem
 
 
 def candidates(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -36,3 +44,47 @@ def rule_columns(n_rules: int, n_rows: int, seed: int = 0) -> np.ndarray:
             threshold = rng.uniform(0.35, 0.65)
             column &= X[:, feature] <= threshold if rng.random() < 0.5 else X[:, feature] > threshold
     return columns
+
+
+@dataclass(frozen=True)
+class RuleProblem:
+    """Rules of trees on candidates to train on, and on as many others to judge by.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    columns : ndarray of shape (n_rows, n_rules), uint8
+    y : ndarray of shape (n_rows,)
+        -1 and +1.
+    problem : Problem
+        Of these rows, with statistics and rows.
+    test : Rows
+    """
+
+    rules: tuple[Rule, ...]
+    columns: np.ndarray
+    y: np.ndarray
+    problem: Problem
+    test: Rows
+
+    def errors(self, coefs: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
+        """Share of the other candidates that each of several models puts on the wrong side."""
+        counted = self.test.weights > 0
+        scores = (self.test.scores(coef, a_0)[counted] for coef, a_0 in zip(coefs, intercepts, strict=True))
+        return np.array([np.mean((score > 0) != (self.test.y[counted] > 0)) for score in scores])
+
+
+@functools.cache
+def rule_problem(n_rows: int, n_rules: int, seed: int = 0) -> RuleProblem:
+    """Return the first `n_rules` distinct rules of trees grown on `n_rows` supernova candidates."""
+    X, y = candidates(2 * n_rows, seed)
+    model = RuleEnsembleClassifier(n_candidates=3 * n_rules // 2, terms="rules", selection=1e-3, random_state=seed)
+    rules = model.fit(X[:n_rows], y[:n_rows]).candidates_.rules[:n_rules]
+    program = compile_rules(rules, X.shape[1])
+    columns = program.evaluate(X[:, program.used_features].T.astype(np.float64)).to_dense()
+    target = np.where(y > 0, 1.0, -1.0)
+    train, test = (
+        Rows.from_dense(columns[part], np.empty((n_rows, 0)), target[part])
+        for part in (slice(0, n_rows), slice(n_rows, None))
+    )
+    return RuleProblem(rules, columns[:n_rows], target[:n_rows], Problem.from_rows(train), test)

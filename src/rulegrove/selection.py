@@ -37,6 +37,8 @@ class EndingAt:
     def grid(self, problem: Problem) -> FloatArray:
         """Return the solver's own points before the last one, then that one."""
         grid = self.solver.grid(problem)
+        if grid.size == 1:
+            return np.array([self.point], dtype=np.float64)
         rising = grid[-1] > grid[0]
         return np.append(grid[grid < self.point if rising else grid > self.point], self.point)
 

@@ -4,10 +4,23 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status
 from rulegrove.solvers.fpc import Fpc
 from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.solvers.spgl1 import Spgl1
 
-__all__ = ["SOLVERS", "Fpc", "Glmnet", "Parameter", "Path", "PathCurves", "Problem", "Solver", "Status", "make_solver"]
+__all__ = [
+    "SOLVERS",
+    "Fpc",
+    "Glmnet",
+    "Parameter",
+    "Path",
+    "PathCurves",
+    "Problem",
+    "Solver",
+    "Spgl1",
+    "Status",
+    "make_solver",
+]
 
-SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet, "fpc": Fpc}
+SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet, "spgl1": Spgl1, "fpc": Fpc}
 
 
 def make_solver(solver: str | Solver) -> Solver:
