@@ -3,8 +3,8 @@
 from rulegrove import datasets
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
-from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.solvers import Fpc, Glmnet, Pathbuild, Spgl1
 
 __version__ = "0.1.0"
 
-__all__ = ["Glmnet", "RuleEnsembleClassifier", "RuleEnsembleRegressor", "datasets"]
+__all__ = ["Fpc", "Glmnet", "Pathbuild", "RuleEnsembleClassifier", "RuleEnsembleRegressor", "Spgl1", "datasets"]

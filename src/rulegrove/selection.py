@@ -314,8 +314,10 @@ def select(
     solver : Solver
         The one that was given, or its best variant.
     """
+    variants: list[Solver] = solver.variants(problem) if folds and hasattr(solver, "variants") else [solver]
     loss = LOSSES[getattr(solver, "loss", "squared")]()
-    variants: list[Solver] = solver.variants() if folds and hasattr(solver, "variants") else [solver]
+    if hasattr(solver, "training_loss"):
+        loss = solver.training_loss(problem)
 
     def attempt(candidates: Sequence[Solver], cap: int | None) -> tuple[list[Path], Selection, Solver]:
         ending = [one if isinstance(selection, str) else EndingAt(one, selection) for one in candidates]

@@ -74,6 +74,22 @@ def test_problem_refuses_what_does_not_fit(change, message):
         Problem(**(fields | change))
 
 
+@pytest.mark.parametrize("n_terms", [1, 5, 20])
+def test_curvature_is_safe(n_terms):
+    rng = np.random.default_rng(5)
+    X = rng.normal(0.5, 1.0, size=(30, n_terms)) * np.logspace(0, 1, n_terms)
+    problem = Problem.from_moments(*moments(X, rng.normal(size=30), np.ones(30)))
+    for matrix, estimate in ((np.cov(X.T, bias=True), problem.curvature), (X.T @ X / 30, problem.raw_curvature)):
+        truth = np.linalg.eigvalsh(np.atleast_2d(matrix))[-1]
+        assert 0.9 * truth < estimate <= truth * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n_terms", [0, 3])
+def test_nothing_has_no_curvature(n_terms):
+    problem = Problem(np.zeros((n_terms, n_terms)), np.zeros(n_terms), 1.0, np.zeros(n_terms), 0.0, 2.0)
+    assert problem.curvature == problem.raw_curvature == 0.0
+
+
 def test_problem_needs_rows():
     with pytest.raises(InvalidInputError, match="positive; got 0"):
         Problem.from_moments(0.0, np.zeros(1), np.zeros((1, 1)), np.zeros(1), 0.0, 0.0)

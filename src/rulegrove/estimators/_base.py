@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -47,7 +47,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import select
-from rulegrove.solvers import SOLVERS, make_solver
+from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.solvers import _kernels as solver_kernels
 from rulegrove.trees import _kernels as tree_kernels
 
@@ -164,8 +164,7 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         check_parameters(self)
-        solver = make_solver(self.solver)
-        self._check_loss(getattr(solver, "loss", "squared"))
+        solver = self._make_solver()
         announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.follow_path])
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
@@ -196,14 +195,18 @@ class BaseRuleEnsemble(BaseEstimator):
         self._keep(make_model(data, design, path, selection.index, selection.mix), data)
         return self
 
-    def _check_loss(self, loss: str) -> None:
-        """Refuse a solver whose loss has no meaning for this target."""
-        if loss not in self._losses:
-            able = " or ".join(repr(name) for name in self._losses)
-            raise InvalidInputError(
-                f"{type(self).__name__} cannot use a solver with loss={loss!r}, which is for {self._no_loss_for}; give "
-                f"the solver loss={able}."
-            )
+    def _make_solver(self) -> Solver:
+        """Return the solver, one given by name with a loss that suits the target; refuse a loss that does not."""
+        solver: Any = make_solver(self.solver)
+        loss = getattr(solver, "loss", "squared")
+        if loss in self._losses:
+            return cast(Solver, solver)
+        if isinstance(self.solver, str):
+            return cast(Solver, solver.set_params(loss=self._losses[0]))
+        raise InvalidInputError(
+            f"{type(self).__name__} cannot use {type(solver).__name__}(loss={loss!r}), which is for "
+            f"{self._no_loss_for}; give it loss={' or '.join(repr(name) for name in self._losses)}."
+        )
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any

@@ -4,6 +4,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status
 from rulegrove.solvers.fpc import Fpc
 from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.solvers.pathbuild import Pathbuild
 from rulegrove.solvers.spgl1 import Spgl1
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Parameter",
     "Path",
     "PathCurves",
+    "Pathbuild",
     "Problem",
     "Solver",
     "Spgl1",
@@ -20,7 +22,7 @@ __all__ = [
     "make_solver",
 ]
 
-SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet, "spgl1": Spgl1, "fpc": Fpc}
+SOLVERS: dict[str, type[Solver]] = {"glmnet": Glmnet, "spgl1": Spgl1, "fpc": Fpc, "pathbuild": Pathbuild}
 
 
 def make_solver(solver: str | Solver) -> Solver:
