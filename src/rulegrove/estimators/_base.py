@@ -196,8 +196,10 @@ class BaseRuleEnsemble(BaseEstimator):
         return self
 
     def _make_solver(self) -> Solver:
-        """Return the solver, one given by name with a loss that suits the target; refuse a loss that does not."""
+        """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
         solver: Any = make_solver(self.solver)
+        if hasattr(solver, "check"):
+            solver.check()
         loss = getattr(solver, "loss", "squared")
         if loss in self._losses:
             return cast(Solver, solver)

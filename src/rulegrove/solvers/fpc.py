@@ -115,7 +115,7 @@ class Fpc(BaseEstimator):
         -------
         ndarray of shape (n_points,)
         """
-        self._check()
+        self.check()
         if self.fit_weight is None:
             return penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
         fit_weights = check_points(self.fit_weight, "fit_weight", increasing=True)
@@ -148,7 +148,7 @@ class Fpc(BaseEstimator):
             Once, when some points were left above ``tol``.
         """
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
-        self._check()
+        self.check()
         began = time.perf_counter()
         coefs, objectives, gaps, iterations, ends = fixed_point_path(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
@@ -181,8 +181,10 @@ class Fpc(BaseEstimator):
         warn_not_converged(self, "fit_weight", fit_weights, path.gaps, ends == CONVERGED)
         return path
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise on a parameter outside its limits."""
+        if self.fit_weight is not None:
+            check_points(self.fit_weight, "fit_weight", increasing=True)
         check_limits(
             self,
             {

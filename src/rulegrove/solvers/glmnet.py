@@ -116,7 +116,7 @@ class Glmnet(BaseEstimator):
         -------
         ndarray of shape (n_penalties,)
         """
-        self._check()
+        self.check()
         if self.penalties is not None:
             return check_points(self.penalties, "penalties", increasing=False)
         grid = penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
@@ -161,7 +161,7 @@ class Glmnet(BaseEstimator):
             Once, when some points were left above ``tol``.
         """
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
-        self._check()
+        self.check()
         path = (self._least_squares if self.loss == "squared" else self._logistic)(problem, values, start)
         reached = np.array([status is Status.CONVERGED for status in path.status])
         warn_not_converged(self, "penalty", values, path.gaps, reached)
@@ -221,9 +221,11 @@ class Glmnet(BaseEstimator):
             weight=rows.weight,
         )
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise on a parameter outside its limits."""
         check_loss(self)
+        if self.penalties is not None:
+            check_points(self.penalties, "penalties", increasing=False)
         check_limits(
             self,
             {

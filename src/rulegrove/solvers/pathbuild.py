@@ -112,7 +112,7 @@ class Pathbuild(BaseEstimator):
 
         One for each threshold 0, 0.1, ..., 1 if ``threshold="cv"``, else this one; all with the same `huber_delta`.
         """
-        self._check()
+        self.check()
         delta = self._delta(check_rows(self, problem)) if self.loss == "huber" else self.huber_delta
         thresholds = [tenths / 10 for tenths in range(11)] if self.threshold == "cv" else [self.threshold]
         return [clone(self).set_params(threshold=threshold, huber_delta=delta) for threshold in thresholds]
@@ -135,7 +135,7 @@ class Pathbuild(BaseEstimator):
         -------
         ndarray of shape (at most n_points,)
         """
-        self._check()
+        self.check()
         if self.n_points == 1:
             return np.array([float(self.n_steps)])
         counts = np.geomspace(1.0, self.n_steps, self.n_points - 1)
@@ -162,7 +162,7 @@ class Pathbuild(BaseEstimator):
         Path
             Its penalties are half the largest gradients, its gaps NaN.
         """
-        self._check()
+        self.check()
         if self.threshold == "cv":
             raise InvalidInputError(
                 "Pathbuild(threshold='cv') chooses its threshold on folds; give it to an estimator, or give a number."
@@ -288,7 +288,7 @@ class Pathbuild(BaseEstimator):
             raise InvalidInputError(f"`points` must not lie before the end of `start`; got {first} after {done} steps.")
         return check_start(start, problem.n_terms), float(start.intercepts[-1]), done
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise on a parameter outside its limits."""
         check_loss(self)
         threshold = self.threshold

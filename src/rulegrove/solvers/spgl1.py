@@ -116,7 +116,7 @@ class Spgl1(BaseEstimator):
             Increasing radii; with ``residual_target``, decreasing root mean square residuals, which mean the same for
             a part of the rows.
         """
-        self._check()
+        self.check()
         if self.residual_target is not None:
             targets = check_points(self.residual_target, "residual_target", increasing=False, zero=True)
             return np.asarray(targets / math.sqrt(problem.weight), dtype=np.float64)
@@ -155,7 +155,7 @@ class Spgl1(BaseEstimator):
         if points is None:
             values = self.grid(problem)
         else:
-            self._check()
+            self.check()
             values = check_points(points, "points", increasing=not to_residual, zero=True)
         coef = check_start(start, problem.n_terms)
         began = time.perf_counter()
@@ -197,13 +197,17 @@ class Spgl1(BaseEstimator):
         warn_not_converged(self, name, shown, path.gaps, reached)
         return path
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise on a parameter outside its limits."""
         if self.l1_radius is not None and self.residual_target is not None:
             raise InvalidInputError(
                 "Spgl1 takes `l1_radius` or `residual_target`, not both; "
                 f"got {self.l1_radius!r} and {self.residual_target!r}."
             )
+        if self.l1_radius is not None:
+            check_points(self.l1_radius, "l1_radius", increasing=True, zero=True)
+        if self.residual_target is not None:
+            check_points(self.residual_target, "residual_target", increasing=False, zero=True)
         check_limits(
             self,
             {
