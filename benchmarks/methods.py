@@ -12,14 +12,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import enet_path
 
 from benchmarks import problems
 from benchmarks.timing import compare, in_new_process
-from rulegrove import Glmnet, RuleEnsembleClassifier
+from rulegrove import RuleEnsembleClassifier
 from rulegrove.design.bits import BitMatrix
-from rulegrove.solvers import Problem
-from rulegrove.solvers.certificates import duality_gap
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,8 @@ class Line:
         return self.figure >= self.target if self.at_least else self.figure <= self.target
 
 
-def _faster(work: str, ours: float, theirs: float, target: float) -> Line:
+def faster(work: str, ours: float, theirs: float, target: float) -> Line:
+    """Return the line of a comparison of seconds."""
     return Line(work, f"{ours:.3f} s", f"{theirs:.3f} s", theirs / ours, target)
 
 
@@ -68,7 +66,7 @@ def imodels_rulefit() -> list[Line]:
         their_error = float(np.mean((theirs.predict(X[test]) > 0.5) != (y[test] > 0)))
     error = float(np.mean(ours.predict(X[test]) != y[test]))
     return [
-        _faster("fit 5,000 rows, against imodels RuleFitClassifier", seconds, their_seconds, 100),
+        faster("fit 5,000 rows, against imodels RuleFitClassifier", seconds, their_seconds, 100),
         Line(
             "  its error on 5,000 other rows",
             f"{error:.2%}",
@@ -88,7 +86,7 @@ def hist_gradient_boosting(n_rows: int, target: float, repeats: int) -> list[Lin
     ours, theirs = compare(
         lambda: _model().fit(X, y), lambda: HistGradientBoostingClassifier(random_state=0).fit(X, y), repeats
     )
-    return [_faster(work, ours, theirs, target)]
+    return [faster(work, ours, theirs, target)]
 
 
 def peak_memory(n_rows: int = 1_000_000) -> list[Line]:
@@ -110,7 +108,7 @@ def gram(n_rules: int = 2000, n_rows: int = 100_000) -> list[Line]:
     ours, theirs = compare(lambda: bits.gram(n_threads=os.cpu_count() or 1), lambda: dense.T @ dense)
     assert np.array_equal(bits.gram(), (dense.T @ dense).astype(np.int64)), "the two Grams differ"
     target = 8 if "avx512_vpopcntdq" in _cpu_flags() else 3
-    return [_faster(f"Gram of {n_rules:,} rules x {n_rows:,} rows, against float32 X.T @ X", ours, theirs, target)]
+    return [faster(f"Gram of {n_rules:,} rules x {n_rows:,} rows, against float32 X.T @ X", ours, theirs, target)]
 
 
 def _cpu_flags() -> str:
@@ -118,53 +116,6 @@ def _cpu_flags() -> str:
     listing = Path("/proc/cpuinfo")
     lines = listing.read_text().splitlines() if listing.exists() else []
     return next((line for line in lines if line.startswith("flags")), "")
-
-
-def glmnet_path(n_rules: int = 1000, n_rows: int = 5000) -> list[Line]:
-    """Follow a lasso path of 100 points beside scikit-learn's, both from the Gram and to the same gap."""
-    X, y = problems.candidates(n_rows)
-    model = RuleEnsembleClassifier(n_candidates=3 * n_rules // 2, terms="rules", random_state=0, selection=1e-3).fit(
-        X, y
-    )
-    rules = model.candidates_.rules[:n_rules]
-    columns = np.column_stack([rule.holds(X.T.astype(np.float64)) for rule in rules]).astype(np.float64)
-    target = np.where(y > 0, 1.0, -1.0)
-    moments = (columns.sum(axis=0), columns.T @ columns, columns.T @ target, target.sum(), target @ target)
-    problem = Problem.from_moments(float(n_rows), *moments)
-    solver = Glmnet(penalty_ratio=1e-2, tol=1e-6)
-    penalties = solver.grid(problem)
-    centred = np.asfortranarray(columns - columns.mean(axis=0))
-    y_centred = target - target.mean()
-    cross, big_gram = centred.T @ y_centred, centred.T @ centred
-
-    def theirs() -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _, coefs, *_ = enet_path(
-                centred,
-                y_centred,
-                l1_ratio=1.0,
-                alphas=penalties,
-                precompute=big_gram,
-                Xy=cross,
-                tol=1e-6,
-                max_iter=100_000,
-            )
-        return np.asarray(coefs)
-
-    seconds, their_seconds = compare(lambda: solver.path(problem), theirs)
-    null = 0.5 * problem.y_y
-    gap = max(solver.path(problem).gaps)
-    their_gap = max(
-        duality_gap(problem, coef, penalty) / null for coef, penalty in zip(theirs().T, penalties, strict=True)
-    )
-    line = _faster(
-        f"lasso path, 100 points, {len(rules):,} rules, against enet_path(precompute=Gram)", seconds, their_seconds, 5
-    )
-    return [
-        line,
-        Line("  its largest duality gap", f"{gap:.1e}", f"{their_gap:.1e}", gap / their_gap, 1.0, at_least=False),
-    ]
 
 
 def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
@@ -176,7 +127,7 @@ def predict(n_rows: int = 1_000_000, n_terms: int = 100) -> list[Line]:
     boosted = HistGradientBoostingClassifier(random_state=0, early_stopping=False).fit(X[few], y[few])
     ours, theirs = compare(lambda: model.predict(X), lambda: boosted.predict(X))
     work = f"predict {n_rows:,} rows, {len(model.rules_)} terms, against HistGradientBoostingClassifier"
-    return [_faster(work, ours, theirs, 3)]
+    return [faster(work, ours, theirs, 3)]
 
 
 def first_fit() -> list[Line]:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks import methods
+from benchmarks import methods, solvers
 from benchmarks.methods import Line
 
 MEASUREMENTS: dict[str, Callable[[], list[Line]]] = {
@@ -12,11 +12,14 @@ MEASUREMENTS: dict[str, Callable[[], list[Line]]] = {
     "fit-1m": lambda: methods.hist_gradient_boosting(1_000_000, target=5, repeats=2),
     "memory": methods.peak_memory,
     "gram": methods.gram,
-    "path": methods.glmnet_path,
+    "glmnet": solvers.glmnet_lines,
+    "spgl1": solvers.spgl1_lines,
+    "fpc": solvers.fpc_lines,
+    "pathbuild": solvers.pathbuild_lines,
     "predict": methods.predict,
     "first-fit": methods.first_fit,
 }
-HEADER = f"{'work':<84} {'ours':>9} {'theirs':>14} {'figure':>9} {'target':>9}  met"
+HEADER = f"{'work':<96} {'ours':>9} {'theirs':>14} {'figure':>9} {'target':>9}  met"
 
 
 def show(line: Line) -> str:
@@ -24,7 +27,7 @@ def show(line: Line) -> str:
     sign = ">=" if line.at_least else "<="
     figure = f"{line.figure:.2f} {line.unit}" if line.figure < 10 else f"{line.figure:.1f} {line.unit}"
     met = "yes" if line.met else "NO"
-    return f"{line.work:<84} {line.ours:>9} {line.theirs:>14} {figure:>9} {sign} {line.target:>4.3g} {line.unit}  {met}"
+    return f"{line.work:<96} {line.ours:>9} {line.theirs:>14} {figure:>9} {sign} {line.target:>4.3g} {line.unit}  {met}"
 
 
 def main(names: list[str]) -> None:

@@ -26,4 +26,4 @@ def announce_compilation(kernels: Iterable[Callable[..., Any]]) -> None:
     if not _told and not all(is_compiled(kernel) for kernel in kernels):
         sys.stderr.write(_MESSAGE)
         sys.stderr.flush()
-    _told = True
+        _told = True

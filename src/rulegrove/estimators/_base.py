@@ -48,7 +48,6 @@ from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import select
 from rulegrove.solvers import SOLVERS, Solver, make_solver
-from rulegrove.solvers import _kernels as solver_kernels
 from rulegrove.trees import _kernels as tree_kernels
 
 
@@ -165,7 +164,8 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_parameters(self)
         solver = self._make_solver()
-        announce_compilation([tree_kernels.grow_tree, design_kernels.add_pair_counts, solver_kernels.follow_path])
+        kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
+        announce_compilation(kernels)
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)

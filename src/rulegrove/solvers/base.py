@@ -416,8 +416,9 @@ class Solver(Protocol):
     A point of a path is given in a unit that means the same for the whole data and for a fold: a penalty (Glmnet, Fpc),
     the radius of an l1 ball or a root mean square residual (Spgl1), a number of steps (Pathbuild). Optional
     attributes: `loss`, the name of the loss ("squared" without it); `needs_rows`, whether the problem must
-    hold rows (False without it); `check()`, which raises on wrong parameters before any work is done; `mixes`, shares of
-    the penalised fit to choose among where paths are relaxed; `variants(problem)`, solvers to choose from.
+    hold rows (False without it); `check()`, which raises on wrong parameters before any work is done; `mixes`, shares
+    of the penalised fit to choose among where paths are relaxed; `variants(problem)`, solvers to choose from;
+    `kernels`, compiled functions whose first compilation is to be announced.
     """
 
     def grid(self, problem: Problem) -> FloatArray:

@@ -1,13 +1,14 @@
 """Glmnet: the elastic net path by coordinate descent on the Gram, of the squared or the logistic loss."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.design._kernels import sum_rows
 from rulegrove.losses import Logistic
 from rulegrove.solvers import _logistic as logistic
 from rulegrove.solvers._checking import (
@@ -18,7 +19,7 @@ from rulegrove.solvers._checking import (
     check_start,
     warn_not_converged,
 )
-from rulegrove.solvers._kernels import elastic_net_path
+from rulegrove.solvers._kernels import elastic_net_path, follow_path
 from rulegrove.solvers._relaxing import relax_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
@@ -104,6 +105,11 @@ class Glmnet(BaseEstimator):
         self.penalties = penalties
         self.tol = tol
         self.max_iter = max_iter
+
+    @property
+    def kernels(self) -> tuple[Callable[..., object], ...]:
+        """Compiled functions that `path` will call."""
+        return (follow_path, sum_rows) if self.needs_rows else (follow_path,)
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the decreasing penalties that `path` follows when none are given.

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES, Huber, Loss
 from rulegrove.solvers._checking import check_limits, check_loss, check_points, check_rows, check_start
-from rulegrove.solvers._pathbuild_kernels import follow_gram, rows_path
+from rulegrove.solvers._pathbuild_kernels import follow_gram, follow_rows, rows_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status
 
 # A gradient this far below the largest that the target could cause is rounding.
@@ -106,6 +106,11 @@ class Pathbuild(BaseEstimator):
     def needs_rows(self) -> bool:
         """Whether the problem must hold rows: for all but the squared error."""
         return self.loss != "squared"
+
+    @property
+    def kernels(self) -> tuple[Callable[..., object], ...]:
+        """Compiled functions that `path` will call."""
+        return (follow_rows,) if self.needs_rows else (follow_gram,)
 
     def variants(self, problem: Problem) -> list[Self]:
         """Return the solvers to choose from, ready for the folds of a problem.
