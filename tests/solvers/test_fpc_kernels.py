@@ -7,19 +7,9 @@ from hypothesis import strategies as st
 
 from rulegrove.solvers import Problem, _fpc_kernels
 from rulegrove.solvers.certificates import duality_gap, objective
+from solver_problems import draw
 
 pytestmark = pytest.mark.kernel
-
-
-def draw(seed, n_rows=40, n_terms=9):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_terms)) + rng.normal(size=(n_rows, 1))
-    y = X @ np.r_[1.0, -2.0, 0.5, np.zeros(n_terms - 3)] + 0.5 * rng.normal(size=n_rows)
-    X -= X.mean(axis=0)
-    y -= y.mean()
-    return Problem(
-        X.T @ X / n_rows, X.T @ y / n_rows, float(y @ y / n_rows), np.zeros(n_terms), 0.0, float(n_rows)
-    ), rng
 
 
 def follow(problem, penalties, l1_ratio=1.0, spectral=True, tol=1e-10, max_iter=10_000, start=None):

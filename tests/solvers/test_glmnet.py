@@ -9,67 +9,11 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge, enet_path
 
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
-from rulegrove.solvers import Glmnet, Problem, Status
+from rulegrove.solvers import Glmnet, Status
 from rulegrove.solvers.certificates import duality_gap, kkt_violation, objective
+from solver_problems import KINDS, build, make_problem, nested_rules
 
 REFERENCE = pathlib.Path(__file__).parents[1] / "reference" / "glmnet.json"
-
-
-def make_problem(X, y, weights=None):
-    weights = np.ones(len(y)) if weights is None else weights
-    return Problem.from_moments(
-        weights.sum(), weights @ X, (X.T * weights) @ X, X.T @ (weights * y), weights @ y, weights @ y**2
-    )
-
-
-def nested_rules(rng, n_rows, n_terms):
-    """0/1 columns with the dependencies of tree rules: left + right = parent, left = 1 - right at the root."""
-    z = rng.normal(size=(n_rows, 4))
-    columns = []
-    while len(columns) < n_terms:
-        root = z[:, rng.integers(4)] <= rng.normal(scale=0.7)
-        split = z[:, rng.integers(4)] <= rng.normal(scale=0.7)
-        columns += [root, ~root, root & split, root & ~split]
-    y = np.where(z[:, 0] + z[:, 1] * z[:, 2] + 0.5 * rng.normal(size=n_rows) > 0, 1.0, -1.0)
-    return np.column_stack(columns[:n_terms]).astype(float), y
-
-
-def build(kind):
-    rng = np.random.default_rng(42)
-    X, y, weights = rng.normal(size=(80, 12)), rng.normal(size=80), None
-    y = y + X @ np.r_[2.0, -1.0, 0.5, np.zeros(9)]
-    match kind:
-        case "duplicated":
-            X = np.hstack([X, X, -X[:, :3]])
-        case "constant and zero columns":
-            X[:, 3], X[:, 7] = 0.1, 0.0
-        case "wide":
-            X = rng.normal(size=(20, 60))
-            y = X[:, 0] - X[:, 5] + 0.1 * rng.normal(size=20)
-        case "one informative":
-            y = 3.0 * X[:, 4] + 1e-3 * rng.normal(size=80)
-        case "weights":
-            weights = rng.uniform(0.1, 3.0, 80)
-        case "tree rules":
-            X, y = nested_rules(rng, 200, 60)
-        case "mixed scales":
-            X = X * np.logspace(-2, 2, 12)
-        case "strongly correlated":
-            X = X[:, :1] + 0.01 * X
-    return make_problem(X, y, weights)
-
-
-KINDS = [
-    "random",
-    "duplicated",
-    "constant and zero columns",
-    "wide",
-    "one informative",
-    "weights",
-    "tree rules",
-    "mixed scales",
-    "strongly correlated",
-]
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.01])

@@ -3,21 +3,11 @@
 import numpy as np
 import pytest
 
-from rulegrove.solvers import Problem, _kernels
+from rulegrove.solvers import _kernels
 from rulegrove.solvers.certificates import duality_gap, objective
+from solver_problems import draw
 
 pytestmark = pytest.mark.kernel
-
-
-def draw(seed, n_rows=40, n_terms=9):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_terms)) + rng.normal(size=(n_rows, 1))
-    y = X @ np.r_[1.0, -2.0, 0.5, np.zeros(n_terms - 3)] + 0.5 * rng.normal(size=n_rows)
-    X -= X.mean(axis=0)
-    y -= y.mean()
-    return Problem(
-        X.T @ X / n_rows, X.T @ y / n_rows, float(y @ y / n_rows), np.zeros(n_terms), 0.0, float(n_rows)
-    ), rng
 
 
 def plain_descent(problem, penalty, l1_ratio, coef, tol):

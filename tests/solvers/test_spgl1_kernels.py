@@ -6,17 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulegrove.solvers import _spgl1_kernels
+from solver_problems import draw
 
 pytestmark = pytest.mark.kernel
-
-
-def draw(seed, n_rows=40, n_terms=9):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_terms)) + rng.normal(size=(n_rows, 1))
-    y = X @ np.r_[1.0, -2.0, 0.5, np.zeros(n_terms - 3)] + 0.5 * rng.normal(size=n_rows)
-    X -= X.mean(axis=0)
-    y -= y.mean()
-    return X.T @ X / n_rows, X.T @ y / n_rows, float(y @ y / n_rows), rng
 
 
 def plain_projection(values, radius):
@@ -65,7 +57,8 @@ def test_projection_on_a_point_leaves_exact_zeros():
 
 @pytest.mark.parametrize("n_nonzero", [0, 1, 3, 4, 6, 9])
 def test_product_comes_from_the_rows_of_the_nonzeros(n_nonzero):
-    gram, x_y, _, rng = draw(1)
+    problem, rng = draw(1)
+    gram, x_y = problem.gram, problem.x_y
     vector = np.zeros(9)
     vector[rng.permutation(9)[:n_nonzero]] = rng.normal(size=n_nonzero)
     out = x_y.copy()
@@ -87,7 +80,8 @@ def working_set(gram, x_y, coef, l2):
 @pytest.mark.parametrize("l2", [0.0, 0.2])
 def test_face_is_minimised_within_the_ball(l2):
     """On the surface, with no sign in the way: gradients on the face differ by sign only, others may be anything."""
-    gram, x_y, y_y, _ = draw(2)
+    problem, _ = draw(2)
+    gram, x_y, y_y = problem.gram, problem.x_y, problem.y_y
     coef = np.array([1.0, -1.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     memory = working_set(gram, x_y, coef, l2)
     objective = lambda a: 0.5 * (y_y - 2 * x_y @ a + a @ gram @ a + l2 * a @ a)  # noqa: E731
@@ -131,7 +125,8 @@ def test_face_inside_the_ball_ends_at_its_surface():
 @pytest.mark.parametrize("l2", [0.0, 0.2])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_balls_equal_plain_gradient_projection(seed, l2):
-    gram, x_y, y_y, _ = draw(seed)
+    problem, _ = draw(seed)
+    gram, x_y, y_y = problem.gram, problem.x_y, problem.y_y
     memory = _spgl1_kernels.make_memory(np.zeros(9))
     n = 0
     for radius in (0.0, 0.5, 2.0, 3.0):
@@ -169,7 +164,8 @@ def test_conjugate_gradients_shorten_the_tail(monkeypatch):
 
 
 def test_stalls_where_rounding_ends_progress():
-    gram, x_y, y_y, _ = draw(3)
+    problem, _ = draw(3)
+    gram, x_y, y_y = problem.gram, problem.x_y, problem.y_y
     memory = _spgl1_kernels.make_memory(np.zeros(9))
     _, iterations, gap, _, status = _spgl1_kernels.solve_ball(gram, x_y, y_y, 2.0, 0.0, 1e-30, 10_000, memory, 0)
     assert status == _spgl1_kernels.STALLED or gap == 0.0
@@ -178,7 +174,8 @@ def test_stalls_where_rounding_ends_progress():
 
 
 def test_limit_ends_the_steps():
-    gram, x_y, y_y, _ = draw(3)
+    problem, _ = draw(3)
+    gram, x_y, y_y = problem.gram, problem.x_y, problem.y_y
     memory = _spgl1_kernels.make_memory(np.zeros(9))
     _, iterations, gap, _, status = _spgl1_kernels.solve_ball(gram, x_y, y_y, 2.0, 0.0, 1e-10, 2, memory, 0)
     assert (iterations, status) == (2, _spgl1_kernels.MAX_ITER)

@@ -733,44 +733,20 @@ def follow_rows(
                         pull[k] -= moves[i] * rows[slot, k]
             else:
                 spared += max(gain, 0.0)
-            _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
             most = min(full_cost, member_cost) / add_cost
-            n_slots = _settle(
-                row_words,
-                linear,
-                y,
-                weights,
-                lower,
-                upper,
-                tail,
-                counted,
-                scores,
-                below,
-                above,
-                pull,
-                owners,
-                slots,
-                n_slots,
-                gram,
-                ones,
-                most,
-                turned,
-                shifts,
-                bends,
-                packed_words,
-                packed_linear,
-                chosen,
-            )
-            if refit:
-                if not keep:
-                    _, pull[ones] = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
-                # With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
-                move = pull[ones] / max(gram[ones], 0.5 * total)
-                coef[ones] += move
-                for n in range(scores.shape[0]):
-                    scores[n] += move
-                for k in range(stride):
-                    pull[k] -= move * rows[0, k]
+            for phase in range(2 if refit else 1):  # the terms that step, then the intercept
+                if phase == 0:
+                    _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
+                else:
+                    if not keep:
+                        _, pull[ones] = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
+                    # With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
+                    move = pull[ones] / max(gram[ones], 0.5 * total)
+                    coef[ones] += move
+                    for n in range(scores.shape[0]):
+                        scores[n] += move
+                    for k in range(stride):
+                        pull[k] -= move * rows[0, k]
                 n_slots = _settle(
                     row_words,
                     linear,
