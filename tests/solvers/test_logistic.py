@@ -212,3 +212,15 @@ def test_targets_must_be_two_classes(y):
     problem, _ = make_problem(rules, linear, y, weights)
     with pytest.raises(InvalidInputError, match=r"needs targets -1 and \+1, some of each; got \["):
         Glmnet(loss="logistic").path(problem)
+
+
+@pytest.mark.parametrize("kind", ["random", "weights", "few of one class"])
+def test_curvature_from_a_sample_leads_to_the_same_minimum(kind, monkeypatch):
+    problem, _ = make_problem(*build(kind))
+    solver = Glmnet(loss="logistic", n_penalties=8, penalty_ratio=0.05, tol=1e-9)
+    exact = solver.path(problem)
+    monkeypatch.setattr("rulegrove.solvers._logistic._SAMPLE_WORDS", 1)
+    sampled = solver.path(problem)
+    assert set(sampled.status) == {Status.CONVERGED}
+    np.testing.assert_allclose(sampled.coefs, exact.coefs, atol=1e-4)
+    assert not np.array_equal(sampled.iterations, exact.iterations), "the sample must have been used"

@@ -118,6 +118,12 @@ class Rows:
         linear = np.ascontiguousarray(self.linear[:, others])
         return replace(self, bits=BitMatrix(self.bits.words[rules], self.bits.n_rows), linear=linear)
 
+    def take_words(self, words: IntArray) -> "Rows":
+        """Return the rows of some words of 64."""
+        places = (64 * words[:, None] + np.arange(64)).ravel()
+        bits = BitMatrix(np.ascontiguousarray(self.bits.words[:, words]), 64 * len(words))
+        return Rows(bits, self.linear[places], self.y[places], self.weights[places])
+
     def hold_out(self, first: int, last: int) -> tuple["Rows", "Rows"]:
         """Return the rows without those of positions ``first .. last - 1``, and these alone; bits are shared."""
         kept, held_out = self.weights.copy(), np.zeros_like(self.weights)
@@ -166,17 +172,8 @@ class Rows:
         -------
         ndarray of shape (n_models,)
         """
-        words = np.flatnonzero(self.counted)
-        first, last = (int(words[0]), int(words[-1]) + 1) if words.size else (0, 0)
-        span = slice(64 * first, 64 * last)
         used = np.flatnonzero(coefs.any(axis=0))
-        part = replace(
-            self,
-            bits=BitMatrix(np.ascontiguousarray(self.bits.words[:, first:last]), 64 * (last - first)),
-            linear=self.linear[span],
-            y=self.y[span],
-            weights=self.weights[span],
-        ).take(used)
+        part = self.take(used).take_words(np.flatnonzero(self.counted))
         return np.array(
             [
                 part.weights @ loss.value(part.y, part.scores(coef[used], intercept)) / self.weight

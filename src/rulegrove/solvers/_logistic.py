@@ -16,23 +16,27 @@ References
    Optimization 24(3), section 3.3 on inexact steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit
 
-from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.losses import Logistic
 from rulegrove.solvers._kernels import elastic_net_path
 
 _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls for a new curvature
+_SLOWEST = 0.7  # and more than this in any case
 _INNER_SHARE = 0.1  # of the gap at hand, to which a step solves its quadratic model
 _FINEST_SHARE = 1e-8  # and the least such share before a point that does not improve is given up
 _MAX_PASSES = 10_000  # of coordinate descent in one step
 _SMALLEST_CURVATURE = 1e-6  # of a row, over its weight: a certain row must not make the model flat
+_SAMPLE_WORDS = 512  # words of rows, at most, that pairs of terms are counted on
+_SHRINKAGE = 0.02  # of correlations that come from a sample
 _MAX_HALVINGS = 30
 _ROUNDING = 1e-14  # of an objective: smaller differences say nothing
+_TINY = np.finfo(np.float64).tiny
 
 
 @dataclass
@@ -48,6 +52,8 @@ class State:
         Mean loss.
     pull : ndarray of shape (n_rows,)
         Weighted negative derivative of the loss by the score.
+    balanced : ndarray of shape (n_rows,)
+        The pull with that of the stronger class shrunk until the two are equal.
     """
 
     coef: FloatArray
@@ -55,17 +61,67 @@ class State:
     scores: FloatArray
     risk: float
     pull: FloatArray
+    balanced: FloatArray
 
     @classmethod
     def at(cls, rows: Rows, coef: FloatArray, intercept: float, scores: FloatArray) -> "State":
         """Evaluate the loss at given scores."""
-        wrong = expit(-rows.y * scores)  # the probability of the other class
-        risk = float(rows.weights @ np.logaddexp(0.0, -rows.y * scores)) / rows.weight
-        return cls(coef, intercept, scores, risk, rows.weights * rows.y * wrong)
+        margins = rows.y * scores
+        small = np.exp(-np.abs(margins))
+        risk = float(rows.weights @ (np.log(1.0 + small) + np.maximum(-margins, 0.0))) / rows.weight
+        wrong = np.where(margins < 0.0, 1.0, small) / (1.0 + small)  # the probability of the other class
+        force = rows.weights * wrong
+        pull = rows.y * force
+        total, difference = float(force.sum()), float(pull.sum())
+        up, down = 0.5 * (total + difference), 0.5 * (total - difference)
+        if min(up, down) <= 0.0:
+            return cls(coef, intercept, scores, risk, pull, np.zeros_like(pull))
+        high, low = min(1.0, down / up), min(1.0, up / down)
+        balanced = pull * (0.5 * (high + low) + 0.5 * (high - low) * rows.y)
+        return cls(coef, intercept, scores, risk, pull, balanced)
+
+    def of(self, coef: FloatArray) -> "State":
+        """Return the same point with its coefficients given for other terms."""
+        return replace(self, coef=coef)
 
     def objective(self, l1: float, l2: float) -> float:
         """Return the penalised objective."""
         return self.risk + l1 * float(np.abs(self.coef).sum()) + 0.5 * l2 * float(self.coef @ self.coef)
+
+    def gradient(self, rows: Rows) -> FloatArray:
+        """Return ``X'pull / N`` of the balanced pull."""
+        return rows.sums(self.balanced) / rows.weight
+
+    def gap(self, rows: Rows, grad: FloatArray, l1: float, l2: float) -> float:
+        """Return the duality gap over the terms of `rows`, which must hold all the non-zero ones.
+
+        Dual points are probabilities of the other class that give both classes the same total pull, as an unpenalised
+        intercept asks, and no term more than the penalty. Those at hand are made such by shrinking the class that pulls
+        more, then both.
+
+        Parameters
+        ----------
+        rows : Rows
+        grad : ndarray of shape (n_terms,)
+            As `gradient` gives it.
+        l1, l2 : float
+            The two parts of the penalty.
+        """
+        largest = float(np.abs(grad).max(initial=0.0))
+        bound = self._entropy(rows, min(1.0, l1 / largest) if largest > 0.0 else 1.0)
+        if l2 > 0.0:  # any gradient is feasible at a price
+            excess = float((np.maximum(np.abs(grad) - l1, 0.0) ** 2).sum())
+            bound = max(bound, self._entropy(rows, 1.0) - 0.5 * excess / l2)
+        return self.objective(l1, l2) - bound
+
+    def _entropy(self, rows: Rows, scale: float) -> float:
+        """Return the mean entropy of a yes or no whose probabilities are the balanced pull, scaled."""
+        force = scale * np.abs(self.balanced)
+        rest = rows.weights - force
+        # w s log s + w (1 - s) log(1 - s) with s = force / w; rows without weight have force 0 and rest 0.
+        inverse = 1.0 / np.maximum(rows.weights, _TINY)
+        logs = force * np.log(np.maximum(force * inverse, _TINY)) + rest * np.log(np.maximum(rest * inverse, _TINY))
+        return float(-logs.sum()) / rows.weight
 
 
 @dataclass
@@ -82,69 +138,55 @@ class Curvature:
         Weighted sums of the terms.
     gram : ndarray of shape (n_members, n_members)
         Centred by these sums, over N: the intercept is profiled out.
+    first_share : float
+        Share of the gap that the first step with it left; a sample allows no better.
     """
 
     row_weights: FloatArray
     weight: float
     sums: FloatArray
     gram: FloatArray
+    first_share: float = 0.0
 
     @classmethod
-    def count(cls, rows: Rows, members: Rows, state: State) -> "Curvature":
-        """Go over the rows once."""
+    def count(cls, members: Rows, state: State, sample: IntArray) -> "Curvature":
+        """Count pairs of terms on the rows of some words, everything else on all rows.
+
+        With all words the curvature is exact. With some, the correlations of the terms are those of the sample, a
+        little shrunk, and their variances are exact: good enough for a model whose gradient is exact.
+
+        Parameters
+        ----------
+        members : Rows
+            The terms of the working set.
+        state : State
+        sample : ndarray of shape (n_words,)
+            Words to count on.
+        """
         probability = expit(state.scores)
         curved = np.maximum(probability * (1.0 - probability), _SMALLEST_CURVATURE)
-        row_weights = rows.weights * curved
-        moments = members.moments(row_weights)
-        centred = (moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight) / rows.weight
-        np.fill_diagonal(centred, np.maximum(centred.diagonal(), 0.0))
-        return cls(row_weights, moments.weight, moments.x_sum, np.ascontiguousarray(centred))
+        row_weights = members.weights * curved
+        n_words = members.bits.words.shape[1]
+        part = members if len(sample) == n_words else members.take_words(sample)
+        moments = part.moments(row_weights if part is members else row_weights[part_rows(sample)])
+        centred = moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight
+        if part is members:
+            gram = centred / members.weight
+            np.fill_diagonal(gram, np.maximum(gram.diagonal(), 0.0))
+            return cls(row_weights, moments.weight, moments.x_sum, np.ascontiguousarray(gram))
+        weight, sums = float(row_weights.sum()), members.sums(row_weights)
+        squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
+        deviations = np.sqrt(np.maximum(squares - sums**2 / weight, 0.0) / members.weight)
+        spread = np.sqrt(np.maximum(centred.diagonal(), 0.0))
+        spread = np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0)
+        gram = (1.0 - _SHRINKAGE) * centred * np.outer(spread, spread)
+        np.fill_diagonal(gram, deviations**2)
+        return cls(row_weights, weight, sums, np.ascontiguousarray(gram))
 
 
-def _balance(pull: FloatArray) -> FloatArray:
-    """Return the pull with that of the stronger class shrunk until the two are equal."""
-    up, down = float(pull[pull > 0].sum()), float(-pull[pull < 0].sum())
-    if up == 0.0 or down == 0.0:
-        return np.zeros_like(pull)
-    return np.where(pull > 0, min(1.0, down / up), min(1.0, up / down)) * pull
-
-
-def _gradient(rows: Rows, state: State) -> FloatArray:
-    """Return ``X'pull / N`` of the balanced pull."""
-    return rows.sums(_balance(state.pull)) / rows.weight
-
-
-def _gap(rows: Rows, state: State, grad: FloatArray, l1: float, l2: float) -> float:
-    """Return the duality gap over the terms of `rows`, which must hold all the non-zero ones.
-
-    Dual points are probabilities of the other class that give both classes the same total pull, as an unpenalised
-    intercept asks, and no term more than the penalty. Those at hand are made such by shrinking the class that pulls
-    more, then both.
-
-    Parameters
-    ----------
-    rows : Rows
-    state : State
-    grad : ndarray of shape (n_terms,)
-        As `_gradient` gives it.
-    l1, l2 : float
-        The two parts of the penalty.
-    """
-    primal = state.objective(l1, l2)
-    pull = np.abs(_balance(state.pull))
-    wrong = np.divide(pull, rows.weights, out=np.zeros_like(pull), where=rows.weights > 0)
-    largest = float(np.abs(grad).max(initial=0.0))
-    bound = _entropy(rows, wrong * min(1.0, l1 / largest) if largest > 0.0 else wrong)
-    if l2 > 0.0:  # any gradient is feasible at a price
-        excess = float((np.maximum(np.abs(grad) - l1, 0.0) ** 2).sum())
-        bound = max(bound, _entropy(rows, wrong) - 0.5 * excess / l2)
-    return primal - bound
-
-
-def _entropy(rows: Rows, probability: FloatArray) -> float:
-    """Return the mean entropy of a yes or no of these probabilities."""
-    other = 1.0 - probability
-    return float(-(rows.weights @ (xlogy(probability, probability) + xlogy(other, other)))) / rows.weight
+def part_rows(words: IntArray) -> IntArray:
+    """Return the positions of the rows of some words."""
+    return (64 * words[:, None] + np.arange(64)).ravel()
 
 
 @dataclass(frozen=True)
@@ -187,24 +229,31 @@ class LogisticNet:
         intercepts, risks, residuals, gaps = np.empty((4, n_points))
         iterations = np.empty(n_points, dtype=np.int64)
         state = State.at(rows, coef, intercept, rows.scores(coef, intercept))
-        grad = _gradient(rows, state)
+        grad = state.gradient(rows)
         inside = np.zeros(rows.n_terms, dtype=bool)
+        members = rows.take(np.flatnonzero(inside))
         curvature: Curvature | None = None
+        sample = self._sample()
         for point, penalty in enumerate(penalties):
             l1, l2 = penalty * self.l1_ratio, penalty * (1.0 - self.l1_ratio)
             steps = 0
             while True:
                 wanted = (state.coef != 0) | (np.abs(grad) >= l1)
                 if curvature is None or (wanted & ~inside).any() or 2 * wanted.sum() < inside.sum():
+                    members = members if np.array_equal(inside, wanted) else rows.take(np.flatnonzero(wanted))
                     inside, curvature = wanted, None
                 # The set need not be solved better than it is known to be the right one.
-                tol = max(0.5 * self.tol, _INNER_SHARE * _gap(rows, state, grad, l1, l2))
-                state, curvature, done, stuck = self._solve_inside(
-                    state, inside, curvature, l1, l2, tol, self.max_iter - steps
+                gap = state.gap(rows, grad, l1, l2)
+                tol = max(0.5 * self.tol, _INNER_SHARE * gap)
+                part, curvature, done, stuck = self._solve_inside(
+                    members, state.of(state.coef[inside]), gap, curvature, sample, l1, l2, tol, self.max_iter - steps
                 )
+                coef = np.zeros(rows.n_terms)
+                coef[inside] = part.coef
+                state = part.of(coef)
                 steps += done
-                grad = _gradient(rows, state)
-                gaps[point] = _gap(rows, state, grad, l1, l2)
+                grad = state.gradient(rows)
+                gaps[point] = state.gap(rows, grad, l1, l2)
                 missing = (~inside & (np.abs(grad) >= l1)).any()
                 if gaps[point] <= self.tol or steps >= self.max_iter or (stuck and not missing):
                     break
@@ -214,17 +263,26 @@ class LogisticNet:
             iterations[point] = steps
         return Solutions(coefs, intercepts, risks, residuals, gaps, iterations)
 
+    def _sample(self) -> IntArray:
+        """Return the words of rows that pairs of terms are counted on: all, or a fixed draw of many."""
+        words = np.flatnonzero(self.rows.counted)
+        if len(words) <= _SAMPLE_WORDS:
+            return np.arange(self.rows.bits.words.shape[1])
+        return np.sort(np.random.default_rng(0).choice(words, _SAMPLE_WORDS, replace=False))
+
     def _solve_inside(
         self,
-        state: State,
-        inside: BoolArray,
+        rows: Rows,
+        here: State,
+        gap: float,
         curvature: Curvature | None,
+        sample: IntArray,
         l1: float,
         l2: float,
         tol: float,
         max_steps: int,
     ) -> tuple[State, Curvature | None, int, bool]:
-        """Minimise over the working set.
+        """Minimise over the terms of the working set.
 
         Returns
         -------
@@ -235,42 +293,40 @@ class LogisticNet:
         stuck : bool
             Whether rounding allows no further progress.
         """
-        members = np.flatnonzero(inside)
-        rows = self.rows.take(members)
-        here = State(state.coef[members], state.intercept, state.scores, state.risk, state.pull)
-        gap = _gap(rows, here, _gradient(rows, here), l1, l2)
         steps = 0
         stuck = False
         inner = _INNER_SHARE
         while gap > tol and steps < max_steps and not stuck:
             fresh = curvature is None
             if curvature is None:
-                curvature = Curvature.count(self.rows, rows, here)
+                curvature = Curvature.count(rows, here, sample)
             tried = self._step(rows, here, curvature, l1, l2, inner * gap)
             steps += 1
             before, old_gap = here.objective(l1, l2), gap
             better = False
             if tried is not None:
-                gap = _gap(rows, tried, _gradient(rows, tried), l1, l2)
+                gap = tried.gap(rows, tried.gradient(rows), l1, l2)
                 better = gap < old_gap or tried.objective(l1, l2) < before - _ROUNDING * before
                 here = tried if better else here
-            if not better or gap > _FAST_ENOUGH * old_gap:
+            share = gap / old_gap
+            if fresh:
+                curvature.first_share = share
+            if not better or share > max(_FAST_ENOUGH, min(2.0 * curvature.first_share, _SLOWEST)):
                 # Neither an old curvature nor a model solved too roughly may be what holds it up.
                 stuck = fresh and not better and inner < _FINEST_SHARE
                 inner *= 0.1 if fresh else 1.0
                 curvature = None
-        coef = np.zeros_like(state.coef)
-        coef[members] = here.coef
-        return State(coef, here.intercept, here.scores, here.risk, here.pull), curvature, steps, stuck
+        return here, curvature, steps, stuck
 
     def _step(self, rows: Rows, state: State, curvature: Curvature, l1: float, l2: float, tol: float) -> State | None:
         """Minimise the quadratic model, then go towards its minimum as far as the objective falls; None if nowhere."""
         total = float(state.pull.sum())
         slope = (rows.sums(state.pull) - curvature.sums * (total / curvature.weight)) / rows.weight
         target = slope + curvature.gram @ state.coef
-        seen = rows.weights > 0
-        spread = float((state.pull[seen] ** 2 / curvature.row_weights[seen]).sum()) - total**2 / curvature.weight
-        y_y = float(state.coef @ (target + slope)) + max(spread, 0.0) / rows.weight
+        # A working response with this pull and curvature. Correlations from a sample may ask for a longer one; its
+        # length only tells the descent how exact to be.
+        spread = float((state.pull**2 / np.maximum(curvature.row_weights, _TINY)).sum())
+        y_y = float(state.coef @ (target + slope)) + 2.0 * spread / rows.weight
         penalty = l1 + l2
         coefs, _, _, _ = elastic_net_path(
             curvature.gram,
@@ -286,7 +342,7 @@ class LogisticNet:
         shift = (total - float(curvature.sums @ change)) / curvature.weight
         score_change = rows.scores(change, shift)
 
-        goal = State(coefs[0], 0.0, state.scores, state.risk, state.pull).objective(l1, l2)
+        goal = state.of(coefs[0]).objective(l1, l2)
         old = state.objective(l1, l2)
         fall = goal - old - float(state.pull @ score_change) / rows.weight
         slack = _ROUNDING * old
