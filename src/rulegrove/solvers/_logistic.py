@@ -27,7 +27,7 @@ from rulegrove.losses import Logistic
 from rulegrove.solvers._kernels import elastic_net_path
 
 _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls for a new curvature
-_SLOWEST = 0.7  # and more than this in any case
+_SLOWEST = 0.5  # and more than this in any case; of a sample it then calls for all rows
 _INNER_SHARE = 0.1  # of the gap at hand, to which a step solves its quadratic model
 _FINEST_SHARE = 1e-8  # and the least such share before a point that does not improve is given up
 _MAX_PASSES = 10_000  # of coordinate descent in one step
@@ -264,7 +264,7 @@ class LogisticNet:
         return Solutions(coefs, intercepts, risks, residuals, gaps, iterations)
 
     def _sample(self) -> IntArray:
-        """Return the words of rows that pairs of terms are counted on: all, or a fixed draw of many."""
+        """Return the words of rows that pairs of terms are counted on first: all, or a fixed draw of many."""
         words = np.flatnonzero(self.rows.counted)
         if len(words) <= _SAMPLE_WORDS:
             return np.arange(self.rows.bits.words.shape[1])
@@ -312,9 +312,13 @@ class LogisticNet:
             if fresh:
                 curvature.first_share = share
             if not better or share > max(_FAST_ENOUGH, min(2.0 * curvature.first_share, _SLOWEST)):
-                # Neither an old curvature nor a model solved too roughly may be what holds it up.
-                stuck = fresh and not better and inner < _FINEST_SHARE
-                inner *= 0.1 if fresh else 1.0
+                # Neither an old curvature nor a sample nor a model solved too roughly may be what holds it up.
+                whole = len(sample) == rows.bits.words.shape[1]
+                stuck = fresh and not better and whole and inner < _FINEST_SHARE
+                if fresh and whole:
+                    inner *= 0.1
+                elif fresh and (not better or share > _SLOWEST):
+                    sample = np.arange(rows.bits.words.shape[1])
                 curvature = None
         return here, curvature, steps, stuck
 
