@@ -15,7 +15,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import fit_linear_terms
 from rulegrove.design.statistics import Moments, collect_statistics
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._fitting import Design, as_problem
+from rulegrove.estimators._fitting import Design, as_problems
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Squared
 from rulegrove.rules.rule import Condition, Rule
@@ -66,8 +66,12 @@ def walk(solver, problem, folds, on_progress=None, **options):
     return done.paths, done.errors[0]
 
 
+def first_problem(moments):
+    return as_problems(moments)[0]
+
+
 def folds_of(design):
-    return [design.fold(fold) for fold in range(design.statistics.n_folds)]
+    return [design.fold(fold)[0] for fold in range(design.statistics.n_folds)]
 
 
 @settings(max_examples=25, deadline=None)
@@ -110,7 +114,7 @@ def test_a_fold_subtracted_is_a_refit_without_its_rows(l1_ratio, weighted):
 def test_the_walk_scores_every_fold_at_every_penalty():
     """Fold errors against refits of scikit-learn; the folds are solved to a gap of 3e-4 only, hence the tolerance."""
     design, dense, y, folds = make_design(2)
-    problem = as_problem(design.total)
+    problem = first_problem(design.total)
     (path, *_), errors = walk(Glmnet(n_penalties=12, penalty_ratio=0.01), problem, folds_of(design))
     assert errors.shape == (3, len(path.penalties))
     np.testing.assert_allclose(
@@ -127,7 +131,7 @@ def test_the_walk_scores_every_fold_at_every_penalty():
 def test_the_walk_is_the_path_taken_in_strides():
     """Warm starts carry over: every point is as good as on a path taken at once."""
     design, *_ = make_design(3)
-    problem = as_problem(design.total)
+    problem = first_problem(design.total)
     (walked,), errors = walk(Glmnet(tol=1e-10), problem, [])
     whole = Glmnet(tol=1e-10).path(problem)
     assert len(errors) == 0
@@ -148,7 +152,7 @@ def test_the_walk_ends_after_the_error_has_turned_and_not_before():
     program = compile_rules(design.terms.rules, 4)
     statistics = collect_statistics(columns, program, design.terms.linear, noise, np.arange(60) % 3)
     noisy = Design(design.terms, statistics, statistics.moments())
-    (path, *_), errors = walk(Glmnet(), as_problem(noisy.total), folds_of(noisy))
+    (path, *_), errors = walk(Glmnet(), first_problem(noisy.total), folds_of(noisy))
     mean = weighted_mean(errors, folds_of(noisy))
     assert len(path.penalties) < 100
     assert mean.size - 1 - np.argmin(mean) >= 8
@@ -157,8 +161,8 @@ def test_the_walk_ends_after_the_error_has_turned_and_not_before():
 @pytest.mark.parametrize("n_threads", [2, 4])
 def test_the_walk_does_not_depend_on_threads(n_threads):
     design, *_ = make_design(4)
-    one = walk(Glmnet(), as_problem(design.total), folds_of(design), n_threads=1)
-    many = walk(Glmnet(), as_problem(design.total), folds_of(design), n_threads=n_threads)
+    one = walk(Glmnet(), first_problem(design.total), folds_of(design), n_threads=1)
+    many = walk(Glmnet(), first_problem(design.total), folds_of(design), n_threads=n_threads)
     for path, twin in zip(one[0], many[0], strict=True):
         np.testing.assert_array_equal(path.coefs, twin.coefs)
     np.testing.assert_array_equal(one[1], many[1])
@@ -167,7 +171,7 @@ def test_the_walk_does_not_depend_on_threads(n_threads):
 def test_the_walk_reports_its_progress():
     design, *_ = make_design(5)
     seen = []
-    (path,), _ = walk(Glmnet(), as_problem(design.total), [], on_progress=lambda *counts: seen.append(counts))
+    (path,), _ = walk(Glmnet(), first_problem(design.total), [], on_progress=lambda *counts: seen.append(counts))
     assert seen[-1] == (100, 100)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     assert len(path.penalties) == 100
@@ -177,7 +181,7 @@ def test_the_walk_reports_its_progress():
 def test_the_walk_of_a_short_grid(n_penalties):
     """A grid of one point was cut into nothing and that point, and the solver refused to solve at no penalty."""
     design, *_ = make_design(6)
-    (path, *_), errors = walk(Glmnet(n_penalties=n_penalties), as_problem(design.total), folds_of(design))
+    (path, *_), errors = walk(Glmnet(n_penalties=n_penalties), first_problem(design.total), folds_of(design))
     assert len(path.penalties) == errors.shape[1] == n_penalties
 
 
@@ -226,7 +230,7 @@ def test_folds_are_solved_less_finely_but_never_more():
 
 def test_a_path_made_to_end_at_a_penalty():
     design, *_ = make_design(7)
-    problem = as_problem(design.total)
+    problem = first_problem(design.total)
     own = Glmnet().grid(problem)
     grid = EndingAt(Glmnet(), 0.05).grid(problem)
     assert grid[-1] == 0.05

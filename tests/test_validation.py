@@ -63,7 +63,6 @@ def test_a_target_in_one_column_is_taken_with_a_warning():
     [
         (None, "requires y to be passed"),
         ([1, 1, 1], "at least two classes; got one class only: .*1"),
-        (["a", "b", "c"], "Only binary classification is supported.* 3 classes.*OneVsRestClassifier"),
         ([0.0, np.nan, 1.0], r"y contains NaN or infinity \(row 1: nan\)"),
         ([0.0, 1.0, np.inf], r"y contains NaN or infinity \(row 2: inf\)"),
         (np.array(["a", None, "b"], dtype=object), "y contains NaN: a missing label"),

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, column_or_1d, validate_data
 
 from rulegrove._typing import AnyArray, FloatArray
@@ -77,12 +77,6 @@ def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, A
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise InvalidInputError(f"y must hold at least two classes; got one class only: {classes.tolist()[0]!r}.")
-    if len(classes) > 2:
-        kind = type_of_target(y, input_name="y")
-        raise InvalidInputError(
-            f"Only binary classification is supported. The type of the target is {kind}, with {len(classes)} classes. "
-            "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
-        )
     return classes, codes
 
 

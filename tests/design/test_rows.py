@@ -102,7 +102,8 @@ def test_collected_rows_have_the_statistics_of_the_table(weighted):
     columns = Columns([Feature(f"x{k}") for k in range(3)], X)
     program = compile_rules(rules, 3)
     statistics = collect_statistics(columns, program, linear, y[:, None], folds, weights=weights)
-    rows, starts = collect_rows(columns, program, linear, y, folds, weights)
+    rows, targets, starts = collect_rows(columns, program, linear, np.column_stack([y, -y]), folds, weights)
+    np.testing.assert_array_equal(targets, np.column_stack([rows.y, -rows.y]))
     assert (starts % 64 == 0).all()
     for fold in range(3):
         for part, expected in zip(

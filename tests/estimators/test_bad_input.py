@@ -247,12 +247,6 @@ def test_one_class_among_the_rows_that_count():
         make(RuleEnsembleClassifier).fit(frame, y, sample_weight=y)
 
 
-def test_three_classes():
-    frame, _ = make_frame()
-    with pytest.raises(ValueError, match=r"Only binary classification is supported.* 3 classes.*OneVsRestClassifier"):
-        make(RuleEnsembleClassifier).fit(frame, np.arange(40) % 3)
-
-
 def test_a_label_seen_once():
     """Where its row is held out, nothing is left to learn the class from."""
     frame, _ = make_frame()

@@ -190,7 +190,7 @@ def collect_rows(
     folds: IntArray,
     weights: FloatArray | None = None,
     n_threads: int = 1,
-) -> tuple[Rows, IntArray]:
+) -> tuple[Rows, FloatArray, IntArray]:
     """Evaluate the terms on every row that counts, fold by fold.
 
     Parameters
@@ -199,7 +199,7 @@ def collect_rows(
         The table.
     program : RuleProgram
     linear_terms : LinearTerms
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows, n_outputs)
     folds : ndarray of shape (n_rows,), int64
         Fold of each row, counted from 0, or -1 to leave the row out.
     weights : ndarray of shape (n_rows,), optional
@@ -209,7 +209,9 @@ def collect_rows(
     Returns
     -------
     rows : Rows
-        Fold after fold, each filled up to whole words with rows of weight 0.
+        Fold after fold, each filled up to whole words with rows of weight 0; with the first output.
+    targets : ndarray of shape (n_rows, n_outputs)
+        All outputs in that order.
     starts : ndarray of shape (n_folds + 1,), int64
         Where each fold begins, and the end of the last.
     """
@@ -221,7 +223,7 @@ def collect_rows(
     linear_rows = np.searchsorted(features, linear_terms.features)
     words = np.zeros((program.n_rules, n_rows // 64), dtype=np.uint64)
     linear = np.zeros((n_rows, linear_terms.n_terms))
-    targets, row_weights = np.zeros(n_rows), np.zeros(n_rows)
+    targets, row_weights = np.zeros((n_rows, y.shape[1])), np.zeros(n_rows)
     for place, rows in _blocks(members, starts):
         here = slice(place, place + len(rows))
         block = columns.take(rows, features)
@@ -230,7 +232,7 @@ def collect_rows(
         linear[here] = linear_terms.evaluate(block[linear_rows])
         targets[here] = y[rows]
         row_weights[here] = 1.0 if weights is None else weights[rows]
-    return Rows(BitMatrix(words, n_rows), linear, targets, row_weights), starts
+    return Rows(BitMatrix(words, n_rows), linear, targets[:, 0].copy(), row_weights), targets, starts
 
 
 def _blocks(members: list[IntArray], starts: IntArray, block_rows: int = 32768) -> Iterator[tuple[int, IntArray]]:

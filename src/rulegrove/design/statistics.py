@@ -52,6 +52,11 @@ class Moments:
         """Moments of the rows that are not in `part`: train = total - fold."""
         return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})
 
+    def of_output(self, output: int) -> "Moments":
+        """Moments with one of the outputs."""
+        here = slice(output, output + 1)
+        return replace(self, x_y=self.x_y[:, here], y_sum=self.y_sum[here], y_y=self.y_y[here])
+
     def scaled(self, factor: float) -> "Moments":
         """Moments of the same rows, each with `factor` times its weight."""
         return Moments(**{field.name: factor * getattr(self, field.name) for field in fields(self)})

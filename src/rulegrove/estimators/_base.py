@@ -27,10 +27,12 @@ from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitting import (
     NEVER_HELD_OUT,
+    Design,
     Fitted,
     Growth,
     Target,
     TrainingData,
+    Weighted,
     assign_folds,
     build_design,
     check_subsample,
@@ -38,15 +40,18 @@ from rulegrove.estimators._fitting import (
     grow_rules,
     make_model,
     make_rng,
+    one_or_all,
     regrown_folds,
     share_importance,
+    spawn_pairs,
     warn_constant,
+    weight_terms,
 )
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
-from rulegrove.selection import select
+from rulegrove.selection import Fold
 from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.trees import _kernels as tree_kernels
 
@@ -142,8 +147,8 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return the loss whose residuals the trees are grown on."""
 
     @abstractmethod
-    def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
-        """Tell what a term says about the target, as fields of a `RankedTerm`; a linear term has no `mean_target`."""
+    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
+        """Tell what each term says about the target, as fields of a `RankedTerm`."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow rules, weight them, keep the best few.
@@ -170,30 +175,41 @@ class BaseRuleEnsemble(BaseEstimator):
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
         growth = self._growth(data)
-        candidates = grow_rules(data, data.rows, growth, rngs[0], progress.stage("Growing trees"))
-        needs_rows = bool(getattr(solver, "needs_rows", False))
-        design = build_design(data, candidates, folds, needs_rows, n_threads, progress.stage("Counting rules"))
-        if not isinstance(self.selection, str):
-            held_out = []
-        elif self.honest_cv:
-            stage = progress.stage("Regrowing in folds")
-            fold_rngs = rngs[1].spawn(n_folds)
-            held_out = regrown_folds(data, folds, n_folds, growth, fold_rngs, needs_rows, n_threads, stage)
-        else:
-            held_out = run_tasks(design.fold, range(n_folds), n_threads)
-        path, selection, chosen = select(
-            solver,
-            design.problem,
-            held_out,
-            selection=self.selection,
-            max_terms=self.max_terms,
-            n_threads=n_threads,
-            on_progress=progress.stage("Weighting rules"),
-        )
+        pools = self._pools(data)
+        designs: list[Design] = []
+        outputs: list[Weighted] = []
+        for part, (rng, fold_rng) in zip(pools, spawn_pairs(rngs, len(pools)), strict=True):
+            candidates = grow_rules(part, part.rows, growth, rng, progress.stage("Growing trees"))
+            needs_rows = bool(getattr(solver, "needs_rows", False))
+            design = build_design(part, candidates, folds, needs_rows, n_threads, progress.stage("Counting rules"))
+            held_out: list[list[Fold]] = []
+            if isinstance(self.selection, str) and self.honest_cv:
+                stage = progress.stage("Regrowing in folds")
+                fold_rngs = fold_rng.spawn(n_folds)
+                held_out = regrown_folds(part, folds, n_folds, growth, fold_rngs, needs_rows, n_threads, stage)
+            elif isinstance(self.selection, str):
+                held_out = run_tasks(design.fold, range(n_folds), n_threads)
+            designs.append(design)
+            outputs += weight_terms(
+                solver,
+                design,
+                held_out,
+                selection=self.selection,
+                max_terms=self.max_terms,
+                n_threads=n_threads,
+                progress=progress.stage("Weighting rules"),
+            )
         progress.close()
-        self.path_, self.selection_, self.solver_, self.candidates_ = path, selection, chosen, design.terms
-        self._keep(make_model(data, design, path, selection.index, selection.mix), data)
+        self.path_ = one_or_all([weighted.path for weighted in outputs])
+        self.selection_ = one_or_all([weighted.selection for weighted in outputs])
+        self.solver_ = one_or_all([weighted.solver for weighted in outputs])
+        self.candidates_ = one_or_all([design.terms for design in designs])
+        self._keep(make_model(data, designs, outputs), data)
         return self
+
+    def _pools(self, data: TrainingData) -> list[TrainingData]:
+        """Return the data by which rules are grown: one pool of rules for all outputs."""
+        return [data]
 
     def _make_solver(self) -> Solver:
         """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
@@ -248,26 +264,22 @@ class BaseRuleEnsemble(BaseEstimator):
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:
         """Set the fitted attributes that tell of the chosen terms."""
         features = data.columns.features
-        rows = []
-        for place, term in enumerate(fitted.model.terms):
-            coef, is_rule = float(fitted.model.coefs[place]), isinstance(term, Rule)
-            mean_target = float(fitted.mean_targets[place]) if is_rule else None
-            rows.append(
-                RankedTerm(
-                    rank=place + 1,
-                    kind="rule" if is_rule else "linear",
-                    text=term.text(features),
-                    short_text=term.text(features, DIGITS),
-                    coefficient=coef,
-                    importance=float(fitted.importances[place]),
-                    support=float(fitted.supports[place]) if is_rule else 1.0,
-                    aliases=tuple(
-                        f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]
-                    ),
-                    term=term,
-                    **self._describe(coef, mean_target),
-                )
+        rows = [
+            RankedTerm(
+                rank=place + 1,
+                kind="rule" if isinstance(term, Rule) else "linear",
+                text=term.text(features),
+                short_text=term.text(features, DIGITS),
+                importance=float(fitted.importances[place]),
+                support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
+                aliases=tuple(
+                    f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]
+                ),
+                term=term,
+                **about,
             )
+            for place, (term, about) in enumerate(zip(fitted.model.terms, self._describe(fitted, data), strict=True))
+        ]
         self._model = fitted.model
         self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept

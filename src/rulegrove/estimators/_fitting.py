@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,21 +11,22 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from rulegrove._progress import Progress
+from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import CHUNK_ROWS, Columns
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import LinearTerms, fit_linear_terms
 from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
-from rulegrove.design.terms import Terms
+from rulegrove.design.terms import Term, Terms
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias, simplify
-from rulegrove.selection import Fold
-from rulegrove.solvers.base import Path, Problem
+from rulegrove.selection import Fold, Selection, select
+from rulegrove.solvers.base import Path, Problem, Solver
 from rulegrove.trees.boosting import grow_forest
 
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
@@ -39,7 +40,7 @@ class Target:
 
     Attributes
     ----------
-    values : ndarray of shape (n_rows, 1)
+    values : ndarray of shape (n_rows, n_outputs)
         Minus `offset`: moments of values near zero lose no digits.
     offset : float
         What the model adds back.
@@ -78,6 +79,10 @@ class TrainingData:
             weights = None
         return cls(columns, target.values, target.offset, weights, rows)
 
+    def of_output(self, output: int) -> "TrainingData":
+        """Return the same rows with one of the outputs."""
+        return replace(self, targets=self.targets[:, output : output + 1])
+
     def weights_of(self, rows: IntArray) -> FloatArray | None:
         """Weights of some rows."""
         return None if self.weights is None else self.weights[rows]
@@ -111,6 +116,8 @@ class Design:
     total : Moments
     rows : Rows, optional
         The rows themselves, fold after fold, for a solver whose loss needs them.
+    targets : ndarray of shape (n_rows, n_outputs), optional
+        The outputs of these rows.
     starts : ndarray of shape (n_folds + 1,), optional
         Where each fold begins among the rows.
     """
@@ -119,28 +126,38 @@ class Design:
     statistics: Statistics
     total: Moments
     rows: Rows | None = None
+    targets: FloatArray | None = None
     starts: IntArray | None = None
 
-    @property
-    def problem(self) -> Problem:
-        """The whole data as a solver wants it."""
-        return replace(as_problem(self.total), rows=self.rows)
+    def problems(self) -> list[Problem]:
+        """Return the whole data as a solver wants it, one problem an output."""
+        problems = as_problems(self.total)
+        if self.rows is None or self.targets is None:
+            return problems
+        return [
+            replace(problem, rows=replace(self.rows, y=y)) for problem, y in zip(problems, self.targets.T, strict=True)
+        ]
 
-    def fold(self, fold: int) -> Fold:
-        """Gather what cross-validation needs of a fold: train = total - fold."""
+    def fold(self, fold: int) -> list[Fold]:
+        """Gather what cross-validation needs of a fold, one record an output: train = total - fold."""
         held_out = self.statistics.fold_moments(fold)
-        problem = as_problem(self.total - held_out)
-        if self.rows is None or self.starts is None:
-            return Fold(problem, held_out)
+        problems = as_problems(self.total - held_out)
+        if self.rows is None or self.targets is None or self.starts is None:
+            return [Fold(problem, held_out.of_output(output)) for output, problem in enumerate(problems)]
         kept, left_out = self.rows.hold_out(int(self.starts[fold]), int(self.starts[fold + 1]))
-        return Fold(replace(problem, rows=kept), left_out)
+        return [
+            Fold(replace(problem, rows=replace(kept, y=y)), replace(left_out, y=y))
+            for problem, y in zip(problems, self.targets.T, strict=True)
+        ]
 
 
-def as_problem(moments: Moments) -> Problem:
-    """Moments of one output as a solver wants them."""
-    return Problem.from_moments(
+def as_problems(moments: Moments) -> list[Problem]:
+    """Return moments as a solver wants them, one problem an output; all share one Gram."""
+    first = Problem.from_moments(
         moments.weight, moments.x_sum, moments.gram, moments.x_y[:, 0], float(moments.y_sum[0]), float(moments.y_y[0])
     )
+    others = zip(moments.x_y.T[1:], moments.y_sum[1:], moments.y_y[1:], strict=True)
+    return [first, *(first.retarget(x_y, float(y_sum), float(y_y)) for x_y, y_sum, y_y in others)]
 
 
 def make_rng(random_state: Any) -> np.random.Generator:
@@ -148,6 +165,19 @@ def make_rng(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, (int, np.integer)):
         return np.random.default_rng(int(random_state))
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def spawn_pairs(
+    rngs: Sequence[np.random.Generator], n_pools: int
+) -> list[tuple[np.random.Generator, np.random.Generator]]:
+    """Two generators for each pool of rules; a single pool gets those that are given."""
+    first, second = rngs
+    return [(first, second)] if n_pools == 1 else list(zip(first.spawn(n_pools), second.spawn(n_pools), strict=True))
+
+
+def one_or_all(items: list[Any]) -> Any:
+    """Return the only item, or the list of several."""
+    return items[0] if len(items) == 1 else items
 
 
 def warn_constant(data: TrainingData) -> None:
@@ -265,10 +295,10 @@ def build_design(
     if not needs_rows:
         return design
     program = compile_rules(terms.rules, data.columns.n_features)
-    rows, starts = collect_rows(
-        data.columns, program, linear, data.targets[:, 0], folds, weights=data.weights, n_threads=n_threads
+    rows, targets, starts = collect_rows(
+        data.columns, program, linear, data.targets, folds, weights=data.weights, n_threads=n_threads
     )
-    return replace(design, rows=rows, starts=starts)
+    return replace(design, rows=rows, targets=targets, starts=starts)
 
 
 def assign_folds(
@@ -276,7 +306,8 @@ def assign_folds(
 ) -> tuple[IntArray, int]:
     """Each row's fold, or `NEVER_HELD_OUT` for rows without weight; and the number of folds.
 
-    A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class. A splitter
+    A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class; the only row
+    of a class is never held out. A splitter
     or an iterable of splits must hold out each row at most once; rows it never holds out form one more fold that
     is always trained on.
     """
@@ -289,6 +320,8 @@ def assign_folds(
         if codes is not None:
             shuffled = shuffled[np.argsort(codes[shuffled], kind="stable")]
         folds[shuffled] = np.arange(rows.size) % cv
+        if codes is not None:  # a class of one row would be unknown where that row is held out
+            folds[rows[np.bincount(codes[rows])[codes[rows]] == 1]] = cv
         return folds, int(cv)
     n_folds = 0
     for n_folds, (trained, held_out) in enumerate(_splits(cv, X, y, codes is not None), start=1):
@@ -330,14 +363,67 @@ def regrown_folds(
     needs_rows: bool,
     n_threads: int,
     progress: Progress,
-) -> list[Fold]:
-    """Folds whose rules were grown without their rows: honest, and as many times the work."""
+) -> list[list[Fold]]:
+    """Folds whose rules were grown without their rows, one list an output: honest, and as many times the work."""
     regrown = []
     for fold in range(n_folds):
         candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
         regrown.append(build_design(data, candidates, sides, needs_rows, n_threads, progress).fold(1))
     return regrown
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """One output with its terms weighted: the path, the chosen point of it, the solver that was used."""
+
+    path: Path
+    selection: Selection
+    solver: Solver
+
+
+def weight_terms(
+    solver: Solver,
+    design: Design,
+    held_out: Sequence[Sequence[Fold]],
+    *,
+    selection: str | float,
+    max_terms: int | None,
+    n_threads: int,
+    progress: Progress,
+) -> list[Weighted]:
+    """Follow the path of every output of a design and choose a point; many outputs run side by side.
+
+    Parameters
+    ----------
+    solver : Solver
+    design : Design
+    held_out : sequence of sequence of Fold
+        For each fold one record an output.
+    selection, max_terms, n_threads
+        As in `select`; the cap is on the terms of one output.
+    progress : Progress
+    """
+    problems = design.problems()
+
+    def weight(output: int, threads: int, on_progress: Callable[[int, int], None] | None) -> Weighted:
+        folds = [fold[output] for fold in held_out]
+        return Weighted(
+            *select(
+                solver,
+                problems[output],
+                folds,
+                selection=selection,
+                max_terms=max_terms,
+                n_threads=threads,
+                on_progress=on_progress,
+            )
+        )
+
+    if len(problems) == 1:
+        return [weight(0, n_threads, progress)]
+    with one_blas_thread():
+        return run_tasks(lambda output: weight(output, 1, None), range(len(problems)), n_threads)
 
 
 @dataclass(frozen=True)
@@ -348,11 +434,11 @@ class Fitted:
     ----------
     model : RuleModel
     importances : ndarray of shape (n_terms,)
-        ``|coefficient|`` times the standard deviation of the term.
+        ``|coefficient|`` times the standard deviation of the term, summed over the outputs.
     supports : ndarray of shape (n_terms,)
         Mean of the term in design units: of a rule the weighted share of rows on which it holds.
     mean_targets : ndarray of shape (n_terms,)
-        Mean target where a rule holds; means nothing for a linear term.
+        Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
     aliases : tuple of tuple of Alias
     """
 
@@ -363,26 +449,81 @@ class Fitted:
     aliases: tuple[tuple[Alias, ...], ...]
 
 
-def make_model(data: TrainingData, design: Design, path: Path, index: int, mix: float = 1.0) -> Fitted:
-    """Return the terms of a point of the path, or of a mix with its relaxed fit, the most important first."""
-    coef, path_intercept = path.point(index, mix)
-    moments = design.total
-    mean = moments.x_sum / moments.weight
-    spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
-    importance = np.abs(coef) * spread
-    columns = np.flatnonzero(coef)
-    columns = columns[np.argsort(-importance[columns], kind="stable")]
-    coefs = coef[columns] * design.terms.scales[columns]
-    intercept = float(path_intercept - coefs @ design.terms.centers[columns] + data.offset)
-    terms = tuple(design.terms[int(column)] for column in columns)
-    sums = np.where(moments.x_sum[columns] == 0, 1.0, moments.x_sum[columns])
+@dataclass
+class _Entry:
+    """A term of the model in the making."""
+
+    term: Term
+    support: float
+    mean_target: float
+    aliases: tuple[Alias, ...]
+    coefs: FloatArray
+    importance: float = 0.0
+
+
+def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[Weighted]) -> Fitted:
+    """Return the terms of the chosen points, the most important first.
+
+    Parameters
+    ----------
+    data : TrainingData
+    designs : sequence of Design
+        One for all outputs, or one for each; a term that several of them have is one term of the model.
+    outputs : sequence of Weighted
+    """
+    entries: dict[Term, _Entry] = {}
+    intercepts = np.empty(len(outputs))
+    for output, weighted in enumerate(outputs):
+        design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
+        moments = design.total
+        mean = moments.x_sum / moments.weight
+        spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
+        coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+        columns = np.flatnonzero(coef)
+        own_units = coef[columns] * design.terms.scales[columns]
+        intercepts[output] = intercept - own_units @ design.terms.centers[columns] + data.offset
+        for column, value in zip(columns.tolist(), own_units, strict=True):
+            term = design.terms[column]
+            if term not in entries:
+                mean_target = moments.x_y[column, place] / (moments.x_sum[column] or 1.0) + data.offset
+                aliases = design.terms.aliases_of(column)
+                entries[term] = _Entry(term, mean[column], mean_target, aliases, np.zeros(len(outputs)))
+            entries[term].coefs[output] += value
+            entries[term].importance += abs(coef[column]) * spread[column]
+    ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
+    coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(outputs)).T
+    terms = tuple(entry.term for entry in ranked)
+    single = len(outputs) == 1
     return Fitted(
-        RuleModel(data.columns.features, terms, coefs, intercept),
-        importance[columns],
-        mean[columns],
-        moments.x_y[columns, 0] / sums + data.offset,
-        tuple(design.terms.aliases_of(int(column)) for column in columns),
+        RuleModel(
+            data.columns.features,
+            terms,
+            coefs[0] if single else np.ascontiguousarray(coefs),
+            float(intercepts[0]) if single else intercepts,
+        ),
+        np.array([entry.importance for entry in ranked], dtype=np.float64),
+        np.array([entry.support for entry in ranked], dtype=np.float64),
+        np.array([entry.mean_target for entry in ranked], dtype=np.float64),
+        tuple(entry.aliases for entry in ranked),
     )
+
+
+def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_classes: int) -> FloatArray:
+    """Return the share of each class among the training rows on which each rule holds.
+
+    Returns
+    -------
+    ndarray of shape (n_rules, n_classes)
+    """
+    program = compile_rules(rules, data.columns.n_features)
+    totals = np.zeros((len(rules), n_classes))
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        rows = data.rows[start : start + CHUNK_ROWS]
+        weights = data.weights_of(rows)
+        members = np.zeros((rows.size, n_classes))
+        members[np.arange(rows.size), codes[rows]] = 1.0 if weights is None else weights
+        totals += program.evaluate(data.columns.take(rows, program.used_features)).sums(members)
+    return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
 
 
 def share_importance(fitted: Fitted, n_features: int) -> FloatArray:

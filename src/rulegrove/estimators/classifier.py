@@ -8,16 +8,18 @@ from sklearn.utils import compute_class_weight
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
+from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import Target
+from rulegrove.estimators._fitting import Fitted, Target, TrainingData, share_classes
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
+from rulegrove.rules.rule import Rule
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
 
 class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
-    """Binary classifier made of a short, ranked list of rules and linear terms.
+    """Classifier made of a short, ranked list of rules and linear terms.
 
     Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path picks
     the few rules worth keeping. The score F of a row is the intercept plus the coefficients of the rules that hold plus
@@ -51,6 +53,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "ramp", "logistic"}, default="auto"
         Loss whose residuals the trees are grown on; "auto" is the squared error.
+    multiclass : {"auto", "ovr", "shared"}, default="auto"
+        How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
+        "shared": one pool of rules, from trees grown on all classes at once, serves all of them. "auto" is "shared".
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -126,6 +131,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         **BaseRuleEnsemble._parameter_constraints,
         "tree_loss": [StrOptions(set(TREE_LOSSES))],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "multiclass": [StrOptions({"auto", "ovr", "shared"})],
     }
 
     _losses = ("squared", "ramp", "squared_hinge", "logistic")
@@ -146,6 +152,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         max_bins: int = 255,
         terms: str = "both",
         tree_loss: str = "auto",
+        multiclass: str = "auto",
         categorical_features: Any = "auto",
         solver: Any = "glmnet",
         selection: str | float = "1se",
@@ -179,6 +186,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             verbose=verbose,
         )
         self.class_weight = class_weight
+        self.multiclass = multiclass
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         self.classes_, codes = check_class_labels(self, y, n_rows)
@@ -188,12 +196,14 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
                 raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
             weights = by_class[codes] if weights is None else weights * by_class[codes]
         self._check_class_sizes(codes if weights is None else codes[weights > 0])
-        return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
+        if len(self.classes_) == 2:
+            return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
+        return Target(np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0), 0.0, weights, codes)
 
     def _check_class_sizes(self, codes: IntArray) -> None:
         """Refuse a class that cross-validation can only either train on or hold out."""
-        sizes = np.bincount(codes, minlength=2)
-        if isinstance(self.selection, str) and 1 in sizes:
+        sizes = np.bincount(codes, minlength=len(self.classes_))
+        if isinstance(self.selection, str) and len(sizes) == 2 and 1 in sizes:
             label = self.classes_.tolist()[sizes.tolist().index(1)]
             raise InvalidInputError(
                 f"Class {label!r} has one row, but cross-validation (cv={self.cv}) needs at least two of each class; "
@@ -203,14 +213,49 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _tree_loss(self, targets: FloatArray) -> Loss:
         return TREE_LOSSES[self.tree_loss]()
 
-    def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
-        positive = coef > 0
-        share = None if mean_target is None else (1 + mean_target) / 2
-        confidence = share if share is None or positive else 1 - share
-        return {"speaks_for": self.classes_[int(positive)], "confidence": confidence, "mean_target": None}
+    def _pools(self, data: TrainingData) -> list[TrainingData]:
+        n_outputs = data.targets.shape[1]
+        if n_outputs == 1 or self.multiclass != "ovr":
+            return [data]
+        return [data.of_output(output) for output in range(n_outputs)]
+
+    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
+        model, labels = fitted.model, self.classes_.tolist()
+        if model.coefs.ndim == 1:
+            shares = np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0
+            coefs = np.column_stack([-model.coefs, model.coefs])
+        else:
+            places = [place for place, term in enumerate(model.terms) if isinstance(term, Rule)]
+            shares = np.zeros((len(model.terms), len(labels)))
+            rules = [term for term in model.terms if isinstance(term, Rule)]
+            codes = np.argmax(data.targets, axis=1)
+            shares[places] = share_classes(data, rules, codes, len(labels))
+            coefs = model.coefs.T
+        return [
+            self._describe_term(term, own_coefs, own_shares)
+            for term, own_coefs, own_shares in zip(model.terms, coefs, shares, strict=True)
+        ]
+
+    def _describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
+        """Tell for which class a term speaks most, and what it says about each."""
+        labels = self.classes_.tolist()
+        strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
+        if len(labels) == 2:
+            strongest = int(coefs[1] > 0)
+        positive = bool(coefs[strongest] > 0)
+        is_rule = isinstance(term, Rule)
+        share = float(shares[strongest])
+        return {
+            "coefficient": float(coefs[1] if len(labels) == 2 else coefs[strongest]),
+            "speaks_for": self.classes_[strongest],
+            "against": not positive,
+            "confidence": (share if positive else 1.0 - share) if is_rule else None,
+            "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
+            "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
+        }
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score F of every row; positive speaks for ``classes_[1]``.
+        """Score F of every row; with two classes positive speaks for ``classes_[1]``.
 
         Parameters
         ----------
@@ -218,16 +263,16 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            An estimate of ``2 P(classes_[1]) - 1``, or of the log odds after a solver with the logistic loss.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            An estimate of ``2 P(class) - 1``, or of the log odds after a solver with the logistic loss.
         """
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
 
-        That of the second one is ``(1 + F) / 2``, held within 0 and 1; after a solver with the logistic loss
-        it is ``1 / (1 + exp(-F))``.
+        A score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the logistic loss for ``1 / (1 +
+        exp(-F))``. With more than two classes these are divided by their sum.
 
         Parameters
         ----------
@@ -235,17 +280,28 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``.
         """
         scores = self._scores(X)
-        loss = LOSSES[getattr(self.solver_, "loss", "squared")]()
+        loss = LOSSES[self._loss_name]()
         assert isinstance(loss, ClassificationLoss)
-        positive = loss.probability(scores)
-        return np.column_stack([1 - positive, positive])
+        probability = loss.probability(scores)
+        if probability.ndim == 1:
+            return np.column_stack([1 - probability, probability])
+        # No class has any probability where all scores are at most -1: the highest score then takes all.
+        nothing = probability.sum(axis=1) == 0
+        probability[nothing, np.argmax(scores[nothing], axis=1)] = 1.0
+        return np.asarray(probability / probability.sum(axis=1, keepdims=True))
+
+    @property
+    def _loss_name(self) -> str:
+        """Name of the loss that the scores come from."""
+        solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
+        return str(getattr(solver, "loss", "squared"))
 
     def predict(self, X: Any) -> AnyArray:
-        """Predict the class of every row.
+        """Predict the class of every row: the one of the largest score.
 
         Parameters
         ----------
@@ -255,10 +311,6 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        positive = self._scores(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        scores = self._scores(X)
+        chosen = np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        return np.asarray(self.classes_[chosen])

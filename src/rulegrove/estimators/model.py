@@ -17,7 +17,7 @@ BLOCK_ROWS = 16384  # rows scored at once: values and bits of a block stay in ca
 
 @dataclass(frozen=True)
 class RuleModel:
-    """``F(x) = intercept + sum of coefs[k] * terms[k](x)``.
+    """``F(x) = intercept + sum of coefs[k] * terms[k](x)``, for one output or several.
 
     Attributes
     ----------
@@ -25,15 +25,15 @@ class RuleModel:
         The attributes a table must have.
     terms : tuple of Rule or Linear
         In the order of their rank.
-    coefs : ndarray of shape (n_terms,)
+    coefs : ndarray of shape (n_terms,) or (n_outputs, n_terms)
         In the unit of each term: a rule's 0/1, a linear term's attribute.
-    intercept : float
+    intercept : float or ndarray of shape (n_outputs,)
     """
 
     features: tuple[Feature, ...]
     terms: tuple[Term, ...]
     coefs: FloatArray
-    intercept: float
+    intercept: float | FloatArray
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
 
@@ -67,15 +67,21 @@ class RuleModel:
 
     def _score_block(self, columns: Columns, rows: slice) -> FloatArray:
         """Score some rows: rules, then linear terms, each in rank order, so that a sum never depends on other rows."""
-        scores = np.full(len(range(*rows.indices(columns.n_rows))), self.intercept)
+        n_rows = len(range(*rows.indices(columns.n_rows)))
+        coefs = np.atleast_2d(self.coefs)
+        scores = np.tile(np.atleast_1d(np.asarray(self.intercept, dtype=np.float64))[:, None], n_rows)
         if self._rule_places.size:
-            scores += self._bits(columns, rows).dot(self.coefs[self._rule_places])
+            bits = self._bits(columns, rows)
+            for output, own in enumerate(coefs[:, self._rule_places]):
+                used = np.flatnonzero(own)
+                part = bits if used.size == own.size else BitMatrix(bits.words[used], bits.n_rows)
+                scores[output] += part.dot(own[used])
         for place in self._linear_places:
-            scores += self.coefs[place] * self._linear_values(int(place), columns, rows)
-        return scores
+            scores += coefs[:, place, None] * self._linear_values(int(place), columns, rows)
+        return scores.T if self.coefs.ndim == 2 else scores[0]
 
     def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
-        """Return the score F of every row, ndarray of shape (n_rows,)."""
+        """Return the score F of every row, ndarray of shape (n_rows,) or (n_rows, n_outputs)."""
         blocks = _blocks(columns.n_rows)
         return np.concatenate(run_tasks(lambda block: self._score_block(columns, block), blocks, n_threads))
 

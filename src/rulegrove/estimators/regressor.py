@@ -8,8 +8,9 @@ from sklearn.base import RegressorMixin
 from rulegrove._typing import FloatArray
 from rulegrove._validation import StrOptions, check_regression_target
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import Target
+from rulegrove.estimators._fitting import Fitted, Target, TrainingData
 from rulegrove.losses import Huber, Loss, Squared
+from rulegrove.rules.rule import Rule
 
 HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
 
@@ -134,8 +135,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
         return Huber(delta) if delta > 0 else Squared()
 
-    def _describe(self, coef: float, mean_target: float | None) -> dict[str, Any]:
-        return {"speaks_for": None, "confidence": None, "mean_target": mean_target}
+    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
+        model = fitted.model
+        return [
+            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
+            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
+        ]
 
     def predict(self, X: Any) -> FloatArray:
         """Predict the target.

@@ -43,7 +43,13 @@ class RankedTerm:
     mean_target : float or None
         Mean of the target where the rule holds (regression); None otherwise.
     speaks_for : object
-        The class that the term argues for; None in regression.
+        The class that the term says most about; None in regression.
+    against : bool
+        Whether it speaks against that class; always False with two classes, where it then speaks for the other.
+    coefficients : dict or None
+        Coefficient for each class when there are more than two; None otherwise.
+    confidences : dict or None
+        Share of each class among the training rows on which the rule holds; None for a linear term or in regression.
     aliases : tuple of str
         Rules that are the same column of the training rows; one preceded by "not" is its complement.
     term : Rule or Linear
@@ -57,11 +63,27 @@ class RankedTerm:
     coefficient: float
     importance: float
     support: float
-    confidence: float | None
-    mean_target: float | None
-    speaks_for: Any
     aliases: tuple[str, ...]
     term: Term
+    confidence: float | None = None
+    mean_target: float | None = None
+    speaks_for: Any = None
+    against: bool = False
+    coefficients: dict[Any, float] | None = None
+    confidences: dict[Any, float] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The term as a sentence."""
+        if self.kind == "linear":
+            start, more = f"The more {self.short_text}", f"{self.coefficient:+.4g} a unit"
+        else:
+            start, more = f"If {self.short_text}", f"{self.coefficient:+.4g}, on {self.support:.1%} of the rows"
+        if self.speaks_for is None:
+            return f"{start}: the prediction changes by {more}."
+        likely = "less" if self.against else "more"
+        sure = "" if self.confidence is None or self.against else f", {self.confidence:.1%} of them {self.speaks_for}"
+        return f"{start}: {self.speaks_for} is {likely} likely ({more}{sure})."
 
 
 class RuleTable(Sequence[RankedTerm]):
@@ -95,7 +117,7 @@ class RuleTable(Sequence[RankedTerm]):
         -------
         dict of list
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence`` for classes or
-            ``mean_target`` for regression.
+            ``mean_target`` for regression. More than two classes each have a ``coefficient of`` and a ``share of``.
         """
         columns: dict[str, list[Any]] = {
             "rank": [term.rank for term in self._terms],
@@ -108,6 +130,11 @@ class RuleTable(Sequence[RankedTerm]):
         if self._of_classes:
             columns["class"] = [term.speaks_for for term in self._terms]
             columns["confidence"] = [term.confidence for term in self._terms]
+            for label in next((term.coefficients for term in self._terms if term.coefficients), {}):
+                columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self._terms]
+                columns[f"share of {label}"] = [
+                    None if term.confidences is None else term.confidences[label] for term in self._terms
+                ]
         else:
             columns["mean_target"] = [term.mean_target for term in self._terms]
         return columns
@@ -138,7 +165,8 @@ class RuleTable(Sequence[RankedTerm]):
             row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
             row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
             if self._of_classes:
-                row += ["" if term.confidence is None else f"{term.confidence:.1%}", str(term.speaks_for)]
+                sure = "" if term.confidence is None else f"{term.confidence:.1%}"
+                row += [sure, f"{'not ' * term.against}{term.speaks_for}"]
             else:
                 row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")
             rows.append([*row, term.short_text])

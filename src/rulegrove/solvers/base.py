@@ -11,6 +11,8 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 
+_NOISE = 1e-13  # a sum over many rows is good to some hundred units in the last place
+
 
 class Status(enum.Enum):
     """How a solver left one point of its path."""
@@ -104,23 +106,26 @@ class Problem:
         if not weight > 0:
             raise InvalidInputError(f"The total weight of the rows must be positive; got {weight}.")
         x_mean = np.asarray(x_sum, dtype=np.float64) / weight
-        y_mean = float(y_sum) / weight
         centred = np.divide(gram, weight, dtype=np.float64)
         raw_squares = centred.diagonal().copy()
         centred -= np.outer(x_mean, x_mean)
-        cross = np.asarray(x_y, dtype=np.float64) / weight - x_mean * y_mean
-        raw_square = float(y_y) / weight
-        variance = raw_square - y_mean**2
-
-        noise = 1e-13  # a sum over many rows is good to some hundred units in the last place
-        constant = centred.diagonal() <= noise * raw_squares
+        constant = centred.diagonal() <= _NOISE * raw_squares
         centred[constant, :] = 0.0
         centred[:, constant] = 0.0
-        cross[constant] = 0.0
-        if variance <= noise * raw_square:
+        empty = cls(np.ascontiguousarray(centred), np.zeros(len(x_mean)), 0.0, x_mean, 0.0, float(weight))
+        return empty.retarget(x_y, y_sum, y_y)
+
+    def retarget(self, x_y: FloatArray, y_sum: float, y_y: float) -> Self:
+        """Return the problem of another target of the same rows, from its raw sums; the Gram is shared."""
+        y_mean = float(y_sum) / self.weight
+        cross = np.asarray(x_y, dtype=np.float64) / self.weight - self.x_mean * y_mean
+        raw_square = float(y_y) / self.weight
+        variance = raw_square - y_mean**2
+        cross[self.gram.diagonal() == 0.0] = 0.0
+        if variance <= _NOISE * raw_square:
             variance = 0.0
             cross[:] = 0.0
-        return cls(np.ascontiguousarray(centred), cross, variance, x_mean, y_mean, float(weight))
+        return replace(self, x_y=cross, y_y=variance, y_mean=y_mean)
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Self:
