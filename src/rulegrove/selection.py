@@ -9,6 +9,7 @@ need not stay as shrunken as they were when the cap was reached.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from sklearn.base import clone
@@ -19,6 +20,8 @@ from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.losses import LOSSES, Loss
 from rulegrove.solvers.base import Path, Problem, Solver, join_paths
+from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.solvers.grouped import grouped_path, grouped_penalties
 
 FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
@@ -71,6 +74,8 @@ class Selection:
     fold_errors : ndarray of shape (n_folds, n_points), optional
     mix : float
         Share of the penalised fit in the chosen model; the rest is the relaxed one.
+    fold_points : tuple of (ndarray of shape (n_terms,), float)
+        Coefficients and intercept at the chosen point, fitted without the rows of each fold.
     """
 
     index: int
@@ -79,6 +84,7 @@ class Selection:
     standard_errors: FloatArray | None = None
     fold_errors: FloatArray | None = None
     mix: float = 1.0
+    fold_points: tuple[tuple[FloatArray, float], ...] = ()
 
 
 def squared_errors(path: Path, held_out: Moments) -> FloatArray:
@@ -325,7 +331,9 @@ def select(
         walk = walk_all(walks, on_progress)
         paths, best = walk.paths, candidates[walks.index(walk)]
         if isinstance(selection, str):
-            return paths, choose(walk.errors, folds, selection, walk.mixes), best
+            choice = choose(walk.errors, folds, selection, walk.mixes)
+            points = tuple(path.point(choice.index, choice.mix) for path in paths[1:])
+            return paths, replace(choice, fold_points=points), best
         return paths, Selection(len(paths[0].coefs) - 1, f"{paths[0].parameter.name} {selection:g}"), best
 
     paths, choice, best = attempt(variants, max_terms)
@@ -333,21 +341,30 @@ def select(
         return paths[0], choice, best
     problems = [problem, *(fold.problem for fold in folds)]
     supports = [_support(path, part, max_terms) for path, part in zip(paths, problems, strict=True)]
-    problem, n_terms = problem.take(supports[0]), problem.n_terms
+    problem = problem.take(supports[0])
     folds = [
         Fold(fold.problem.take(support), fold.held_out.take(support))
         for fold, support in zip(folds, supports[1:], strict=True)
     ]
     paths, choice, best = attempt([best], None)
-    return _spread(paths[0], supports[0], n_terms), choice, best
+    points = tuple(
+        (_widen(coef, support, part.n_terms), intercept)
+        for (coef, intercept), support, part in zip(choice.fold_points, supports[1:], problems[1:], strict=False)
+    )
+    return _spread(paths[0], supports[0], problems[0].n_terms), replace(choice, fold_points=points), best
+
+
+def _widen(coefs: FloatArray, terms: IntArray, n_terms: int) -> FloatArray:
+    """Return coefficients of some of the terms as those of all."""
+    wide = np.zeros((*coefs.shape[:-1], n_terms))
+    wide[..., terms] = coefs
+    return wide
 
 
 def _spread(path: Path, terms: IntArray, n_terms: int) -> Path:
     """Return the path of some of the terms as one of all."""
-    coefs = np.zeros((len(path.coefs), n_terms))
-    coefs[:, terms] = path.coefs
     relaxed = None if path.relaxed is None else _spread(path.relaxed, terms, n_terms)
-    return replace(path, coefs=coefs, relaxed=relaxed)
+    return replace(path, coefs=_widen(path.coefs, terms, n_terms), relaxed=relaxed)
 
 
 def _support(path: Path, problem: Problem, max_terms: int) -> IntArray:
@@ -357,3 +374,108 @@ def _support(path: Path, problem: Problem, max_terms: int) -> IntArray:
     importance = np.abs(coefs) * np.sqrt(problem.gram.diagonal())
     terms = np.argsort(-importance, kind="stable")[:max_terms]
     return np.sort(terms[coefs[terms] != 0])
+
+
+def select_grouped(
+    solver: Glmnet,
+    problems: Sequence[Problem],
+    folds: Sequence[Sequence[Fold]],
+    *,
+    selection: str | float,
+    max_terms: int | None = None,
+    n_threads: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[tuple[Path, Selection, Solver]]:
+    """Follow the path of several targets whose terms enter together, and choose one point for all.
+
+    Parameters
+    ----------
+    solver : Glmnet
+        Its grid, mix of norms and tolerance are taken; the loss must be the squared one.
+    problems : sequence of Problem
+        One a target, on the same rows.
+    folds : sequence of sequence of Fold
+        For each fold one record a target.
+    selection : {"1se", "min"} or float
+        A rule of choice on the errors summed over the targets, or the penalty itself.
+    max_terms : int, optional
+        Most terms; the choice is among the points with no more.
+    n_threads, on_progress
+        As in `select`.
+
+    Returns
+    -------
+    list of (Path, Selection, Solver)
+        One a target.
+    """
+    if solver.penalties is not None:
+        grid = solver.grid(problems[0])
+    else:
+        grid = grouped_penalties(problems, solver.l1_ratio, solver.n_penalties, solver.penalty_ratio)
+    if not isinstance(selection, str):
+        grid = np.append(grid[grid > selection], selection)
+    rough = _loosen(solver, FIRST_SHARE)
+    starts: list[Sequence[Path] | None] = [None] * (1 + len(folds))
+    parts: list[list[list[Path]]] = []
+    errors = np.empty((len(folds), 0))
+    done = 0
+    while done < grid.size:
+        stride = STRIDE if done else max(int(FIRST_STRIDE * grid.size), 1)
+        points = grid[done : done + stride]
+        sets = [problems, *([fold.problem for fold in targets] for targets in folds)]
+        tasks = [
+            functools.partial(_follow_grouped, solver if number == 0 else cast(Glmnet, rough), own, points, start)
+            for number, (own, start) in enumerate(zip(sets, starts, strict=True))
+        ]
+        with one_blas_thread():
+            followed = run_tasks(lambda task: task(), tasks, n_threads)
+        parts.append(followed)
+        starts = list(followed)
+        done += points.size
+        if on_progress is not None:
+            on_progress(done, grid.size)
+        if folds:
+            seen = [
+                sum(_squared_fold_errors(path, fold) for path, fold in zip(paths, targets, strict=True))
+                for paths, targets in zip(followed[1:], folds, strict=True)
+            ]
+            errors = np.hstack([errors, np.array(seen)])
+            mean = weighted_mean(errors, [targets[0] for targets in folds])
+            if mean.size - 1 - int(np.argmin(mean)) >= PATIENCE:
+                break
+            rough = _loosen(solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
+        if max_terms is not None and (followed[0][0].n_terms > max_terms).all():
+            break
+    paths = [[join_paths(list(pieces)) for pieces in zip(*own, strict=True)] for own in zip(*parts, strict=True)]
+    allowed = len(paths[0][0].coefs)
+    if max_terms is not None:
+        allowed = max(int(np.count_nonzero(np.maximum.accumulate(paths[0][0].n_terms) <= max_terms)), 1)
+    if isinstance(selection, str):
+        choice = choose(errors[None, :, :allowed], [targets[0] for targets in folds], selection)
+    else:
+        choice = Selection(allowed - 1, f"penalty {selection:g}")
+    return [
+        (
+            paths[0][output],
+            replace(choice, fold_points=tuple(own[output].point(choice.index) for own in paths[1:]))
+            if isinstance(selection, str)
+            else choice,
+            solver,
+        )
+        for output in range(len(problems))
+    ]
+
+
+def _follow_grouped(
+    solver: Glmnet, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
+) -> list[Path]:
+    """Solve for all targets together."""
+    return grouped_path(
+        problems, points, l1_ratio=solver.l1_ratio, tol=solver.tol, max_iter=solver.max_iter, start=start
+    )
+
+
+def _squared_fold_errors(path: Path, fold: Fold) -> FloatArray:
+    """Mean squared error of each point on the rows of a fold, known by their moments."""
+    assert isinstance(fold.held_out, Moments)
+    return squared_errors(path, fold.held_out)

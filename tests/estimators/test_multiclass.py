@@ -11,8 +11,10 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from rulegrove import Fpc, Glmnet, Pathbuild, RuleEnsembleClassifier, Spgl1
 from rulegrove.datasets import load, make_waveform
+from rulegrove.exceptions import InvalidInputError
 
-MODES = ["ovr", "shared"]
+MODES = ["ovr", "shared", "grouped"]
+PLAIN = Glmnet()
 SETTINGS = {"n_candidates": 150, "random_state": 0}
 
 
@@ -25,10 +27,12 @@ def waveform():
 @pytest.mark.parametrize("multiclass", MODES)
 @pytest.mark.parametrize(
     "solver",
-    [Glmnet(), Glmnet(loss="logistic"), Glmnet(relax=True), Spgl1(), Fpc(), Pathbuild(n_steps=200), "pathbuild"],
+    [PLAIN, Glmnet(loss="logistic"), Glmnet(relax=True), Spgl1(), Fpc(), Pathbuild(n_steps=200), "pathbuild"],
     ids=str,
 )
 def test_every_solver_tells_three_classes_apart(waveform, multiclass, solver):
+    if multiclass == "grouped" and solver is not PLAIN:
+        pytest.skip("only Glmnet with the squared loss weights groups")
     X, y, X_test, y_test = waveform
     model = RuleEnsembleClassifier(multiclass=multiclass, solver=solver, **SETTINGS).fit(X, y)
     assert model.score(X_test, y_test) > 0.72
@@ -107,6 +111,8 @@ def test_hundred_classes(multiclass):
 @pytest.mark.parametrize("multiclass", MODES)
 @pytest.mark.parametrize("solver", [Glmnet(), Glmnet(loss="logistic"), Pathbuild(n_steps=50)], ids=str)
 def test_a_class_of_one_row_is_always_trained_on(multiclass, solver):
+    if multiclass == "grouped":
+        solver = Glmnet()
     X, y = load("iris", return_X_y=True)
     target = np.append(y.astype(object), "alone")
     table = np.vstack([X, X.max(axis=0) + 1.0])
@@ -166,3 +172,23 @@ def test_two_classes_do_not_ask_for_a_mode(waveform):
         np.testing.assert_array_equal(model.coef_, models[0].coef_)
     assert models[0].decision_function(X).shape == (800,)
     assert models[0].coef_.ndim == 1
+
+
+def test_grouped_rules_enter_for_all_classes_or_none(waveform):
+    X, y, X_test, y_test = waveform
+    shared = RuleEnsembleClassifier(multiclass="shared", **SETTINGS).fit(X, y)
+    grouped = RuleEnsembleClassifier(multiclass="grouped", **SETTINGS).fit(X, y)
+    assert (grouped.coef_ != 0).all()
+    assert grouped.score(X_test, y_test) > shared.score(X_test, y_test) - 0.04
+    assert {selection.index for selection in grouped.selection_} == {grouped.selection_[0].index}
+    capped = RuleEnsembleClassifier(multiclass="grouped", max_terms=7, **SETTINGS).fit(X, y)
+    assert 0 < len(capped.rules_) <= 7
+    given = RuleEnsembleClassifier(multiclass="grouped", selection=0.1, **SETTINGS).fit(X, y)
+    assert given.path_[0].penalties[-1] == 0.1
+
+
+@pytest.mark.parametrize("solver", [Glmnet(loss="logistic"), Spgl1(), "fpc"], ids=str)
+def test_groups_need_glmnet(waveform, solver):
+    X, y, *_ = waveform
+    with pytest.raises(InvalidInputError, match=r"multiclass='grouped' needs solver=Glmnet\(loss='squared'\)"):
+        RuleEnsembleClassifier(multiclass="grouped", solver=solver).fit(X, y)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._kernel_cache import announce_compilation
 from rulegrove._progress import Progress
-from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import (
     HasMethods,
@@ -27,31 +26,27 @@ from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitting import (
     NEVER_HELD_OUT,
-    Design,
     Fitted,
     Growth,
+    Plan,
+    Pool,
     Target,
     TrainingData,
-    Weighted,
     assign_folds,
-    build_design,
     check_subsample,
     count_features,
-    grow_rules,
+    fit_pool,
     make_model,
     make_rng,
     one_or_all,
-    regrown_folds,
     share_importance,
     spawn_pairs,
     warn_constant,
-    weight_terms,
 )
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
-from rulegrove.selection import Fold
 from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.trees import _kernels as tree_kernels
 
@@ -174,38 +169,34 @@ class BaseRuleEnsemble(BaseEstimator):
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
-        growth = self._growth(data)
-        pools = self._pools(data)
-        designs: list[Design] = []
-        outputs: list[Weighted] = []
-        for part, (rng, fold_rng) in zip(pools, spawn_pairs(rngs, len(pools)), strict=True):
-            candidates = grow_rules(part, part.rows, growth, rng, progress.stage("Growing trees"))
-            needs_rows = bool(getattr(solver, "needs_rows", False))
-            design = build_design(part, candidates, folds, needs_rows, n_threads, progress.stage("Counting rules"))
-            held_out: list[list[Fold]] = []
-            if isinstance(self.selection, str) and self.honest_cv:
-                stage = progress.stage("Regrowing in folds")
-                fold_rngs = fold_rng.spawn(n_folds)
-                held_out = regrown_folds(part, folds, n_folds, growth, fold_rngs, needs_rows, n_threads, stage)
-            elif isinstance(self.selection, str):
-                held_out = run_tasks(design.fold, range(n_folds), n_threads)
-            designs.append(design)
-            outputs += weight_terms(
-                solver,
-                design,
-                held_out,
-                selection=self.selection,
-                max_terms=self.max_terms,
-                n_threads=n_threads,
-                progress=progress.stage("Weighting rules"),
-            )
+        plan = Plan(
+            growth=self._growth(data),
+            solver=solver,
+            selection=self.selection,
+            max_terms=self.max_terms,
+            folds=folds,
+            n_folds=n_folds,
+            honest=self.honest_cv,
+            grouped=getattr(self, "multiclass", "auto") == "grouped",
+            n_threads=n_threads,
+        )
+        parts = self._pools(data)
+        pools = [
+            fit_pool(part, plan, *pair, progress)
+            for part, pair in zip(parts, spawn_pairs(rngs, len(parts)), strict=True)
+        ]
         progress.close()
+        outputs = [weighted for pool in pools for weighted in pool.outputs]
         self.path_ = one_or_all([weighted.path for weighted in outputs])
         self.selection_ = one_or_all([weighted.selection for weighted in outputs])
         self.solver_ = one_or_all([weighted.solver for weighted in outputs])
-        self.candidates_ = one_or_all([design.terms for design in designs])
-        self._keep(make_model(data, designs, outputs), data)
+        self.candidates_ = one_or_all([pool.design.terms for pool in pools])
+        self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
+        self._calibrate(data, folds, pools)
         return self
+
+    def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
+        """Fit what turns scores into probabilities, if anything does."""
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         """Return the data by which rules are grown: one pool of rules for all outputs."""

@@ -25,7 +25,8 @@ from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias, simplify
-from rulegrove.selection import Fold, Selection, select
+from rulegrove.selection import Fold, Selection, select, select_grouped
+from rulegrove.solvers import Glmnet
 from rulegrove.solvers.base import Path, Problem, Solver
 from rulegrove.trees.boosting import grow_forest
 
@@ -306,10 +307,9 @@ def assign_folds(
 ) -> tuple[IntArray, int]:
     """Each row's fold, or `NEVER_HELD_OUT` for rows without weight; and the number of folds.
 
-    A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class; the only row
-    of a class is never held out. A splitter
-    or an iterable of splits must hold out each row at most once; rows it never holds out form one more fold that
-    is always trained on.
+    A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class; the only
+    row of a class is never held out. A splitter or an iterable of splits must hold out each row at most once; rows it
+    never holds out form one more fold that is always trained on.
     """
     rows, n_rows = data.rows, data.columns.n_rows
     folds = np.full(n_rows, NEVER_HELD_OUT, dtype=np.int64)
@@ -363,14 +363,24 @@ def regrown_folds(
     needs_rows: bool,
     n_threads: int,
     progress: Progress,
-) -> list[list[Fold]]:
-    """Folds whose rules were grown without their rows, one list an output: honest, and as many times the work."""
-    regrown = []
+) -> tuple[list[Terms], list[list[Fold]]]:
+    """Folds whose rules were grown without their rows: honest, and as many times the work.
+
+    Returns
+    -------
+    terms : list of Terms
+        The candidates of each fold.
+    folds : list of list of Fold
+        For each fold one record an output.
+    """
+    terms, regrown = [], []
     for fold in range(n_folds):
         candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
-        regrown.append(build_design(data, candidates, sides, needs_rows, n_threads, progress).fold(1))
-    return regrown
+        design = build_design(data, candidates, sides, needs_rows, n_threads, progress)
+        terms.append(design.terms)
+        regrown.append(design.fold(1))
+    return terms, regrown
 
 
 @dataclass(frozen=True)
@@ -389,6 +399,7 @@ def weight_terms(
     *,
     selection: str | float,
     max_terms: int | None,
+    grouped: bool,
     n_threads: int,
     progress: Progress,
 ) -> list[Weighted]:
@@ -402,9 +413,23 @@ def weight_terms(
         For each fold one record an output.
     selection, max_terms, n_threads
         As in `select`; the cap is on the terms of one output.
+    grouped : bool
+        Whether a term enters for all outputs or for none; the solver must then be a Glmnet.
     progress : Progress
     """
     problems = design.problems()
+    if grouped and len(problems) > 1:
+        assert isinstance(solver, Glmnet)
+        chosen = select_grouped(
+            solver,
+            problems,
+            held_out,
+            selection=selection,
+            max_terms=max_terms,
+            n_threads=n_threads,
+            on_progress=progress,
+        )
+        return [Weighted(*parts) for parts in chosen]
 
     def weight(output: int, threads: int, on_progress: Callable[[int, int], None] | None) -> Weighted:
         folds = [fold[output] for fold in held_out]
@@ -424,6 +449,84 @@ def weight_terms(
         return [weight(0, n_threads, progress)]
     with one_blas_thread():
         return run_tasks(lambda output: weight(output, 1, None), range(len(problems)), n_threads)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with a pool of rules: how to grow them, weight them and choose among the points.
+
+    Attributes
+    ----------
+    growth : Growth
+    solver : Solver
+    selection, max_terms
+        As in `select`.
+    folds : ndarray of shape (n_rows,)
+        Fold of each row.
+    n_folds : int
+    honest : bool
+        Whether rules are grown anew without each fold.
+    grouped : bool
+        Whether a term enters for all outputs or for none.
+    n_threads : int
+    """
+
+    growth: Growth
+    solver: Solver
+    selection: str | float
+    max_terms: int | None
+    folds: IntArray
+    n_folds: int
+    honest: bool
+    grouped: bool
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One pool of rules, weighted for its outputs.
+
+    Attributes
+    ----------
+    design : Design
+    fold_terms : list of Terms
+        The candidates of each fold: those of the design unless they were grown anew.
+    outputs : list of Weighted
+    """
+
+    design: Design
+    fold_terms: list[Terms]
+    outputs: list[Weighted]
+
+
+def fit_pool(
+    data: TrainingData, plan: Plan, rng: np.random.Generator, fold_rng: np.random.Generator, progress: Progress
+) -> Pool:
+    """Grow rules, count them, weight them."""
+    needs_rows = bool(getattr(plan.solver, "needs_rows", False))
+    candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"))
+    counting = progress.stage("Counting rules")
+    design = build_design(data, candidates, plan.folds, needs_rows, plan.n_threads, counting)
+    fold_terms = [design.terms] * plan.n_folds
+    held_out: list[list[Fold]] = []
+    if isinstance(plan.selection, str) and plan.honest:
+        regrowing, rngs = progress.stage("Regrowing in folds"), fold_rng.spawn(plan.n_folds)
+        fold_terms, held_out = regrown_folds(
+            data, plan.folds, plan.n_folds, plan.growth, rngs, needs_rows, plan.n_threads, regrowing
+        )
+    elif isinstance(plan.selection, str):
+        held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
+    outputs = weight_terms(
+        plan.solver,
+        design,
+        held_out,
+        selection=plan.selection,
+        max_terms=plan.max_terms,
+        grouped=plan.grouped,
+        n_threads=plan.n_threads,
+        progress=progress.stage("Weighting rules"),
+    )
+    return Pool(design, fold_terms, outputs)
 
 
 @dataclass(frozen=True)
@@ -506,6 +609,34 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
         np.array([entry.mean_target for entry in ranked], dtype=np.float64),
         tuple(entry.aliases for entry in ranked),
     )
+
+
+def held_out_scores(
+    data: TrainingData, folds: IntArray, terms: Sequence[Terms], points: Sequence[tuple[FloatArray, float]]
+) -> FloatArray:
+    """Score every row by the model that was fitted without its fold; NaN for rows that are never held out.
+
+    Parameters
+    ----------
+    data : TrainingData
+    folds : ndarray of shape (n_rows,)
+    terms : sequence of Terms
+        The candidates of each fold.
+    points : sequence of (ndarray, float)
+        Coefficients and intercept of each fold.
+    """
+    scores = np.full(data.columns.n_rows, np.nan)
+    for fold, (candidates, (coef, intercept)) in enumerate(zip(terms, points, strict=True)):
+        columns = np.flatnonzero(coef)
+        own_units = coef[columns] * candidates.scales[columns]
+        shift = float(intercept - own_units @ candidates.centers[columns] + data.offset)
+        used = tuple(candidates[int(column)] for column in columns)
+        model = RuleModel(data.columns.features, used, own_units, shift)
+        rows = np.flatnonzero(folds == fold)
+        for start in range(0, rows.size, CHUNK_ROWS):
+            part = rows[start : start + CHUNK_ROWS]
+            scores[part] = model.score_rows(data.columns, part)
+    return scores
 
 
 def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_classes: int) -> FloatArray:

@@ -10,10 +10,12 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import Fitted, Target, TrainingData, share_classes
+from rulegrove.estimators._fitting import Fitted, Pool, Target, TrainingData, held_out_scores, share_classes
+from rulegrove.estimators.calibration import METHODS, Curve, fit_curves
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
+from rulegrove.solvers import Glmnet, Solver
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
@@ -53,9 +55,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "ramp", "logistic"}, default="auto"
         Loss whose residuals the trees are grown on; "auto" is the squared error.
-    multiclass : {"auto", "ovr", "shared"}, default="auto"
+    multiclass : {"auto", "ovr", "shared", "grouped"}, default="auto"
         How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
-        "shared": one pool of rules, from trees grown on all classes at once, serves all of them. "auto" is "shared".
+        "shared": one pool of rules, from trees grown on all classes at once, serves all of them. "grouped": likewise,
+        and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
+        is "shared".
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -74,6 +78,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         sparser model at some `cv` times the work. Prefer True, with ``selection="min"``, for a few hundred noisy rows.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`.
+    calibration : {"sigmoid", "isotonic"}, default=None
+        How scores become probabilities: None by the meaning of the loss; "sigmoid" or "isotonic" by a curve fitted to
+        the scores of held-out rows, at no further growth of trees. Shared rules have seen those rows; with `honest_cv`
+        they have not, and the probabilities are the more honest.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -100,6 +108,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
+    calibration_ : list or None
+        The fitted curves: one with two classes, one for each of more.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -131,7 +141,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         **BaseRuleEnsemble._parameter_constraints,
         "tree_loss": [StrOptions(set(TREE_LOSSES))],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "multiclass": [StrOptions({"auto", "ovr", "shared"})],
+        "multiclass": [StrOptions({"auto", "ovr", "shared", "grouped"})],
+        "calibration": [StrOptions(set(METHODS)), None],
     }
 
     _losses = ("squared", "ramp", "squared_hinge", "logistic")
@@ -159,6 +170,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         cv: Any = 5,
         honest_cv: bool = False,
         class_weight: Any = None,
+        calibration: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -187,8 +199,14 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         )
         self.class_weight = class_weight
         self.multiclass = multiclass
+        self.calibration = calibration
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
+        if self.calibration is not None and not isinstance(self.selection, str):
+            raise InvalidInputError(
+                f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
+                "set selection='1se' or 'min', or calibration=None."
+            )
         self.classes_, codes = check_class_labels(self, y, n_rows)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
@@ -213,11 +231,42 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _tree_loss(self, targets: FloatArray) -> Loss:
         return TREE_LOSSES[self.tree_loss]()
 
+    def _make_solver(self) -> Solver:
+        solver = super()._make_solver()
+        if self.multiclass == "grouped" and not (isinstance(solver, Glmnet) and solver.loss == "squared"):
+            raise InvalidInputError(
+                f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that weights terms for all classes "
+                f"together; got {solver!r}. Take multiclass='shared' for other solvers."
+            )
+        return solver
+
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
         if n_outputs == 1 or self.multiclass != "ovr":
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]
+
+    def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
+        self.calibration_: list[Curve] | None = None
+        if self.calibration is None:
+            return
+        scores = np.column_stack(
+            [
+                held_out_scores(data, folds, pool.fold_terms, weighted.selection.fold_points)
+                for pool in pools
+                for weighted in pool.outputs
+            ]
+        )
+        rows = data.rows[np.isfinite(scores[data.rows]).all(axis=1)]
+        weights = data.weights_of(rows)
+        binary = scores.shape[1] == 1
+        codes = (data.targets[rows, 0] > 0).astype(np.int64) if binary else np.argmax(data.targets[rows], axis=1)
+        self.calibration_ = fit_curves(
+            self.calibration,
+            scores[rows, 0] if binary else scores[rows],
+            codes,
+            np.ones(rows.size) if weights is None else weights,
+        )
 
     def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
         model, labels = fitted.model, self.classes_.tolist()
@@ -271,8 +320,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
 
-        A score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the logistic loss for ``1 / (1 +
-        exp(-F))``. With more than two classes these are divided by their sum.
+        Without `calibration` a score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the
+        logistic loss for ``1 / (1 + exp(-F))``. With more than two classes these are divided by their sum. `predict`
+        goes by the scores.
 
         Parameters
         ----------
@@ -284,9 +334,14 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             Columns as in ``classes_``.
         """
         scores = self._scores(X)
-        loss = LOSSES[self._loss_name]()
-        assert isinstance(loss, ClassificationLoss)
-        probability = loss.probability(scores)
+        if self.calibration_ is None:
+            loss = LOSSES[self._loss_name]()
+            assert isinstance(loss, ClassificationLoss)
+            probability = loss.probability(scores)
+        elif scores.ndim == 1:
+            probability = self.calibration_[0](scores)
+        else:
+            probability = np.column_stack([curve(own) for curve, own in zip(self.calibration_, scores.T, strict=True)])
         if probability.ndim == 1:
             return np.column_stack([1 - probability, probability])
         # No class has any probability where all scores are at most -1: the highest score then takes all.

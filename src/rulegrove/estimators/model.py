@@ -57,17 +57,17 @@ class RuleModel:
         assert isinstance(term, Linear)
         return term
 
-    def _bits(self, columns: Columns, rows: slice) -> BitMatrix:
+    def _bits(self, columns: Columns, rows: slice | IntArray) -> BitMatrix:
         return self._program.evaluate(columns.take(rows, self._program.used_features))
 
-    def _linear_values(self, place: int, columns: Columns, rows: slice) -> FloatArray:
+    def _linear_values(self, place: int, columns: Columns, rows: slice | IntArray) -> FloatArray:
         """One linear term on some rows."""
         term = self._linear(place)
         return term.values(columns.take(rows, np.array([term.feature]))[0])
 
-    def _score_block(self, columns: Columns, rows: slice) -> FloatArray:
+    def score_rows(self, columns: Columns, rows: slice | IntArray) -> FloatArray:
         """Score some rows: rules, then linear terms, each in rank order, so that a sum never depends on other rows."""
-        n_rows = len(range(*rows.indices(columns.n_rows)))
+        n_rows = len(range(*rows.indices(columns.n_rows))) if isinstance(rows, slice) else len(rows)
         coefs = np.atleast_2d(self.coefs)
         scores = np.tile(np.atleast_1d(np.asarray(self.intercept, dtype=np.float64))[:, None], n_rows)
         if self._rule_places.size:
@@ -83,7 +83,7 @@ class RuleModel:
     def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
         """Return the score F of every row, ndarray of shape (n_rows,) or (n_rows, n_outputs)."""
         blocks = _blocks(columns.n_rows)
-        return np.concatenate(run_tasks(lambda block: self._score_block(columns, block), blocks, n_threads))
+        return np.concatenate(run_tasks(lambda block: self.score_rows(columns, block), blocks, n_threads))
 
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""

@@ -1,0 +1,116 @@
+"""Curves from scores to probabilities, fitted on held-out scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
+
+from rulegrove import Glmnet, RuleEnsembleClassifier
+from rulegrove.datasets import load, make_waveform
+from rulegrove.estimators.calibration import Sigmoid, Steps, fit_curves
+from rulegrove.exceptions import InvalidInputError
+
+SETTINGS = {"n_candidates": 150, "random_state": 0}
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), slope=st.floats(0.2, 20.0), weighted=st.booleans())
+def test_sigmoid_is_the_likeliest(seed, slope, weighted):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=200)
+    positive = rng.random(200) < expit(slope * scores - 0.5)
+    positive[:2] = [True, False]
+    weights = rng.uniform(0.1, 3.0, 200) if weighted else np.ones(200)
+    curve = Sigmoid.fit(scores, positive, weights)
+    up, down = weights[positive].sum(), weights[~positive].sum()
+    target = np.where(positive, (up + 1) / (up + 2), 1 / (down + 2))
+
+    def cost(coef):
+        odds = coef[0] * scores + coef[1]
+        return weights @ (np.logaddexp(0, odds) - target * odds)
+
+    best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000})
+    assert cost([curve.slope, curve.shift]) <= best.fun + 1e-6 * abs(best.fun)
+
+
+def test_separated_classes_have_a_slope():
+    scores = np.r_[-np.ones(20), np.ones(30)]
+    curve = Sigmoid.fit(scores, scores > 0, np.ones(50))
+    assert np.isfinite(curve.slope)
+    np.testing.assert_allclose(curve(np.array([-1.0, 1.0])), [1 / 22, 31 / 32], atol=1e-6)
+
+
+def test_steps_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    scores, weights = rng.normal(size=300), rng.uniform(0.5, 2.0, 300)
+    positive = rng.random(300) < expit(2 * scores)
+    curve = Steps.fit(scores, positive, weights)
+    expected = IsotonicRegression(out_of_bounds="clip", y_min=0, y_max=1).fit(scores, positive, sample_weight=weights)
+    grid = np.linspace(-5, 5, 200)
+    np.testing.assert_allclose(curve(grid), expected.predict(grid))
+
+
+def test_one_curve_a_class():
+    rng = np.random.default_rng(0)
+    scores, codes = rng.normal(size=(90, 3)), np.arange(90) % 3
+    assert len(fit_curves("sigmoid", scores, codes, np.ones(90))) == 3
+    assert len(fit_curves("isotonic", scores[:, 0], codes % 2, np.ones(90))) == 1
+
+
+@pytest.mark.parametrize("honest", [False, True])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_two_classes(method, honest):
+    X, y = load("pima", return_X_y=True)
+    train, test = slice(0, 400), slice(400, None)
+    options = {**SETTINGS, "honest_cv": honest, "cv": 3}
+    plain = RuleEnsembleClassifier(**options).fit(X[train], y[train])
+    calibrated = RuleEnsembleClassifier(calibration=method, **options).fit(X[train], y[train])
+    np.testing.assert_array_equal(calibrated.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(calibrated.predict(X), plain.predict(X))
+    probability = calibrated.predict_proba(X[test])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    assert probability.min() >= 0.0
+    if method == "sigmoid":
+        before, after = (log_loss(y[test], model.predict_proba(X[test])) for model in (plain, calibrated))
+        assert after < before
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "shared"])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_three_classes(method, multiclass):
+    X, y = make_waveform(900, random_state=0)
+    model = RuleEnsembleClassifier(calibration=method, multiclass=multiclass, max_terms=12, **SETTINGS)
+    probability = model.fit(X[:500], y[:500]).predict_proba(X[500:])
+    assert len(model.calibration_) == 3
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    softened = (probability + 1e-3) / (1 + 3e-3)
+    assert log_loss(y[500:], softened) < 0.75
+
+
+def test_held_out_scores_are_those_of_the_fold_models():
+    """With a splitter the curve can be had again from models fitted by hand without each fold."""
+    X, y = load("breast-w", return_X_y=True)
+    options = {"n_candidates": 100, "random_state": 0, "terms": "linear", "solver": Glmnet(tol=1e-9)}
+    folds = np.arange(len(y)) % 3
+    splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
+    model = RuleEnsembleClassifier(cv=splits, calibration="sigmoid", **options).fit(X, y)
+    penalty = float(model.path_.penalties[model.selection_.index])
+    scores = np.empty(len(y))
+    for trained, held_out in splits:
+        weights = np.zeros(len(y))
+        weights[trained] = 1.0
+        part = RuleEnsembleClassifier(selection=penalty, **options).fit(X, y, sample_weight=weights)
+        scores[held_out] = part.decision_function(X[held_out])
+    expected = Sigmoid.fit(scores, y == model.classes_[1], np.ones(len(y)))
+    assert model.calibration_[0].slope == pytest.approx(expected.slope, rel=0.02)
+    assert model.calibration_[0].shift == pytest.approx(expected.shift, rel=0.05, abs=0.02)
+
+
+def test_a_given_point_has_nothing_to_calibrate_on():
+    X, y = load("iris", return_X_y=True)
+    with pytest.raises(InvalidInputError, match=r"`calibration`='sigmoid' is fitted on held-out scores"):
+        RuleEnsembleClassifier(calibration="sigmoid", selection=0.1).fit(X, y)
