@@ -172,7 +172,7 @@ def fit_watched(monkeypatch, estimator, frame, y):
     monkeypatch.setattr(_fitting, "grow_forest", grow_and_keep)
     fitted = estimator.fit(frame, y)
     monkeypatch.undo()
-    (forest,) = caught
+    forest = caught[0]  # the others are those of the folds
     return fitted, forest
 
 

@@ -391,7 +391,7 @@ def select_grouped(
     Parameters
     ----------
     solver : Glmnet
-        Its grid, mix of norms and tolerance are taken; the loss must be the squared one.
+        Its grid, mix of norms (1 if that is left to the folds) and tolerance are taken; the loss must be squared.
     problems : sequence of Problem
         One a target, on the same rows.
     folds : sequence of sequence of Fold
@@ -408,10 +408,11 @@ def select_grouped(
     list of (Path, Selection, Solver)
         One a target.
     """
+    solver = solver if solver.l1_ratio != "cv" else clone(solver).set_params(l1_ratio=1.0)
     if solver.penalties is not None:
         grid = solver.grid(problems[0])
     else:
-        grid = grouped_penalties(problems, solver.l1_ratio, solver.n_penalties, solver.penalty_ratio)
+        grid = grouped_penalties(problems, float(solver.l1_ratio), solver.n_penalties, solver.penalty_ratio)
     if not isinstance(selection, str):
         grid = np.append(grid[grid > selection], selection)
     rough = _loosen(solver, FIRST_SHARE)
@@ -471,7 +472,7 @@ def _follow_grouped(
 ) -> list[Path]:
     """Solve for all targets together."""
     return grouped_path(
-        problems, points, l1_ratio=solver.l1_ratio, tol=solver.tol, max_iter=solver.max_iter, start=start
+        problems, points, l1_ratio=float(solver.l1_ratio), tol=solver.tol, max_iter=solver.max_iter, start=start
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from rulegrove import Glmnet, RuleEnsembleClassifier
 from rulegrove.datasets import load, make_waveform
-from rulegrove.estimators.calibration import Sigmoid, Steps, fit_curves
+from rulegrove.estimators.calibration import Sigmoid, Steps, Temperature, fit_curves
 from rulegrove.exceptions import InvalidInputError
 
 SETTINGS = {"n_candidates": 150, "random_state": 0}
@@ -35,6 +35,29 @@ def test_sigmoid_is_the_likeliest(seed, slope, weighted):
 
     best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000})
     assert cost([curve.slope, curve.shift]) <= best.fun + 1e-6 * abs(best.fun)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 5))
+def test_temperature_is_the_likeliest_and_keeps_the_order(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(150, n_classes))
+    codes = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+    weights = rng.uniform(0.5, 2.0, 150)
+    fitted = Temperature.fit(scores, codes, weights)
+    probability = fitted.probabilities(scores)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(probability.argmax(axis=1), scores.argmax(axis=1))
+    share = n_classes / (weights.sum() + n_classes)
+    target = (1 - share) * np.eye(n_classes)[codes] + share / n_classes
+
+    def cost(slope):
+        return -weights @ (target * np.log(Temperature(slope).probabilities(scores))).sum(axis=1)
+
+    assert cost(fitted.slope) <= min(cost(fitted.slope * 1.02), cost(fitted.slope / 1.02))
+    if n_classes == 2:
+        binary = Temperature.fit(scores[:, 1] - scores[:, 0], codes, weights)
+        assert binary.slope == pytest.approx(fitted.slope, rel=1e-3)
 
 
 def test_separated_classes_have_a_slope():
@@ -62,19 +85,19 @@ def test_one_curve_a_class():
 
 
 @pytest.mark.parametrize("honest", [False, True])
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("method", ["temperature", "sigmoid", "isotonic"])
 def test_two_classes(method, honest):
     X, y = load("pima", return_X_y=True)
     train, test = slice(0, 400), slice(400, None)
     options = {**SETTINGS, "honest_cv": honest, "cv": 3}
-    plain = RuleEnsembleClassifier(**options).fit(X[train], y[train])
+    plain = RuleEnsembleClassifier(calibration=None, **options).fit(X[train], y[train])
     calibrated = RuleEnsembleClassifier(calibration=method, **options).fit(X[train], y[train])
     np.testing.assert_array_equal(calibrated.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(calibrated.predict(X), plain.predict(X))
     probability = calibrated.predict_proba(X[test])
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     assert probability.min() >= 0.0
-    if method == "sigmoid":
+    if method != "isotonic":
         before, after = (log_loss(y[test], model.predict_proba(X[test])) for model in (plain, calibrated))
         assert after < before
 
@@ -85,7 +108,7 @@ def test_three_classes(method, multiclass):
     X, y = make_waveform(900, random_state=0)
     model = RuleEnsembleClassifier(calibration=method, multiclass=multiclass, max_terms=12, **SETTINGS)
     probability = model.fit(X[:500], y[:500]).predict_proba(X[500:])
-    assert len(model.calibration_) == 3
+    assert len(model.calibration_.curves) == 3
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     softened = (probability + 1e-3) / (1 + 3e-3)
     assert log_loss(y[500:], softened) < 0.75
@@ -106,8 +129,8 @@ def test_held_out_scores_are_those_of_the_fold_models():
         part = RuleEnsembleClassifier(selection=penalty, **options).fit(X, y, sample_weight=weights)
         scores[held_out] = part.decision_function(X[held_out])
     expected = Sigmoid.fit(scores, y == model.classes_[1], np.ones(len(y)))
-    assert model.calibration_[0].slope == pytest.approx(expected.slope, rel=0.02)
-    assert model.calibration_[0].shift == pytest.approx(expected.shift, rel=0.05, abs=0.02)
+    assert model.calibration_.curves[0].slope == pytest.approx(expected.slope, rel=0.02)
+    assert model.calibration_.curves[0].shift == pytest.approx(expected.shift, rel=0.05, abs=0.02)
 
 
 def test_a_given_point_has_nothing_to_calibrate_on():

@@ -53,7 +53,8 @@ def test_attributes_tried_at_a_split(max_features, expected):
     ("subsample", "n_rows", "expected"),
     [
         ("auto", 100, 50),
-        ("auto", 10_000, 700),
+        ("auto", 2_000, 1000),
+        ("auto", 10_000, 1500),
         ("auto", 1_000_000, 6100),
         ("auto", 2, 2),
         (30, 100, 30),
@@ -63,7 +64,7 @@ def test_attributes_tried_at_a_split(max_features, expected):
     ],
 )
 def test_rows_a_tree_sees(subsample, n_rows, expected):
-    """ "auto" is min(N/2, 100 + 6 sqrt(N)) (Friedman and Popescu 2008)."""
+    """ "auto" is half, at most 1,500 or 100 + 6 sqrt(N) (Friedman and Popescu 2008), whichever is more."""
     assert count_subsample(subsample, n_rows) == expected
 
 
@@ -213,8 +214,8 @@ def test_equal_weights_are_no_weights(kind, weight):
     plain = kind(n_candidates=40, random_state=0, n_jobs=1).fit(X, y)
     weighted = kind(n_candidates=40, random_state=0, n_jobs=1).fit(X, y, sample_weight=np.full(150, weight))
     assert plain.candidates_.rules == weighted.candidates_.rules
-    np.testing.assert_allclose(weighted.coef_, plain.coef_, rtol=1e-9)
-    assert weighted.intercept_ == pytest.approx(plain.intercept_, rel=1e-9)
+    np.testing.assert_allclose(weighted.coef_, plain.coef_, rtol=1e-6)
+    assert weighted.intercept_ == pytest.approx(plain.intercept_, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", [RuleEnsembleClassifier, RuleEnsembleRegressor])

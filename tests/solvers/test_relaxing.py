@@ -103,13 +103,17 @@ def test_relaxing_needs_fewer_terms_for_the_same_error(loss):
     y = y == y[0]
     train, test = slice(0, 700), slice(700, None)
     plain, relaxed = (
-        RuleEnsembleClassifier(n_candidates=300, solver=Glmnet(loss=loss, relax=relax), random_state=0).fit(
-            X[train], y[train]
-        )
+        RuleEnsembleClassifier(
+            n_candidates=300,
+            solver=Glmnet(loss=loss, relax=relax),
+            honest_cv=False,
+            selection="1se",
+            random_state=0,
+        ).fit(X[train], y[train])
         for relax in (False, True)
     )
     assert relaxed.selection_.mix < 1.0
-    assert len(relaxed.rules_) < 0.8 * len(plain.rules_)
+    assert len(relaxed.rules_) < 0.9 * len(plain.rules_)
     assert relaxed.score(X[test], y[test]) > plain.score(X[test], y[test]) - 0.015
 
 

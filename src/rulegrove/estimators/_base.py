@@ -39,6 +39,7 @@ from rulegrove.estimators._fitting import (
     make_model,
     make_rng,
     one_or_all,
+    resolve_choice,
     share_importance,
     spawn_pairs,
     warn_constant,
@@ -77,9 +78,9 @@ class BaseRuleEnsemble(BaseEstimator):
         "terms": [StrOptions({"rules", "linear", "both"})],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
-        "selection": [StrOptions({"1se", "min"}), Interval(Real, 0, None, closed="neither")],
+        "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
-        "honest_cv": ["boolean"],
+        "honest_cv": [StrOptions({"auto"}), "boolean"],
         "random_state": ["random_state"],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "verbose": ["verbose"],
@@ -102,9 +103,9 @@ class BaseRuleEnsemble(BaseEstimator):
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
         solver: Any = "glmnet",
-        selection: str | float = "1se",
+        selection: str | float = "auto",
         cv: Any = 5,
-        honest_cv: bool = False,
+        honest_cv: bool | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -169,14 +170,16 @@ class BaseRuleEnsemble(BaseEstimator):
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
+        selection, honest = resolve_choice(self.selection, self.honest_cv, data.rows.size)
+        solver = self._suit_solver(solver, data.rows.size)
         plan = Plan(
             growth=self._growth(data),
             solver=solver,
-            selection=self.selection,
+            selection=selection,
             max_terms=self.max_terms,
             folds=folds,
             n_folds=n_folds,
-            honest=self.honest_cv,
+            honest=honest,
             grouped=getattr(self, "multiclass", "auto") == "grouped",
             n_threads=n_threads,
         )
@@ -197,6 +200,10 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
         """Fit what turns scores into probabilities, if anything does."""
+
+    def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
+        """Return the solver with what the number of rows decides."""
+        return solver
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         """Return the data by which rules are grown: one pool of rules for all outputs."""

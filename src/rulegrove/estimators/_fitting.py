@@ -33,6 +33,8 @@ from rulegrove.trees.boosting import grow_forest
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
 POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
 NEVER_HELD_OUT = -1
+AUTO_SUBSAMPLE = 1500
+HONEST_ROWS = 1000  # up to here rules are grown anew in each fold unless told otherwise
 
 
 @dataclass(frozen=True)
@@ -219,12 +221,27 @@ def check_subsample(subsample: Any, n_rows: int) -> None:
 
 
 def count_subsample(subsample: Any, n_rows: int) -> int:
-    """Rows a tree sees; "auto" is the rule of Friedman and Popescu (2008), min(N/2, 100 + 6 sqrt(N))."""
+    """Rows a tree sees; "auto" is half of them, but from 3,000 rows on `AUTO_SUBSAMPLE`, later 100 + 6 sqrt(N).
+
+    The last is the rule of Friedman and Popescu (2008); for a few thousand rows it gives trees too little to see.
+    """
     if isinstance(subsample, str):
-        return max(2, min(n_rows // 2, int(100 + 6 * math.sqrt(n_rows))))
+        return max(2, min(n_rows // 2, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
     if isinstance(subsample, (int, np.integer)):
         return min(int(subsample), n_rows)
     return max(2, int(subsample * n_rows))
+
+
+def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> tuple[str | float, bool]:
+    """Return the rule of choice and whether folds grow rules of their own.
+
+    Rules that have seen a fold look too good on it. Up to some hundred rows that spoils the choice, and growing
+    rules anew is cheap; with more rows it fades, and the sparser of two nearly equal points makes up for the rest.
+    """
+    honestly = n_rows <= HONEST_ROWS if isinstance(honest, str) else bool(honest)
+    if selection == "auto":
+        return ("min" if honestly else "1se"), honestly
+    return selection, honestly
 
 
 def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntArray:

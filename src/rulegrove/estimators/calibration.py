@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logsumexp, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
@@ -90,6 +91,90 @@ class Steps:
 
 
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Softmax of the scores times one slope; with two classes ``1 / (1 + exp(-slope * F))``.
+
+    It keeps the order of the classes, so that the likeliest class is the one of the largest score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Temperature(2.0).probabilities(np.array([[0.5, 0.5, -9.0]])).round(3)
+    array([[0.5, 0.5, 0. ]])
+    """
+
+    slope: float
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each class, an ndarray of shape (n_rows, n_classes)."""
+        if scores.ndim == 1:
+            positive = expit(self.slope * scores)
+            return np.column_stack([1.0 - positive, positive])
+        return np.asarray(softmax(self.slope * scores, axis=1))
+
+    @classmethod
+    def fit(cls, scores: FloatArray, codes: IntArray, weights: FloatArray) -> "Temperature":
+        """Fit by maximum likelihood to targets drawn a little inwards, so that separated classes have a slope.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        codes : ndarray of shape (n_rows,)
+        weights : ndarray of shape (n_rows,)
+        """
+        columns = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
+        n_classes = columns.shape[1]
+        share = n_classes / (float(weights.sum()) + n_classes)
+        own = columns[np.arange(len(codes)), codes]
+        goal = (1.0 - share) * own + share * columns.mean(axis=1)
+
+        def cost(log_slope: float) -> float:
+            slope = float(np.exp(log_slope))
+            return float(weights @ (logsumexp(slope * columns, axis=1) - slope * goal))
+
+        best = minimize_scalar(cost, bounds=(-5.0, 7.0), method="bounded", options={"xatol": 1e-6})
+        return cls(float(np.exp(best.x)))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One curve for the second of two classes, or one for each of more, divided by their sum."""
+
+    curves: tuple[Curve, ...]
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each class, an ndarray of shape (n_rows, n_classes)."""
+        if scores.ndim == 1:
+            positive = self.curves[0](scores)
+            return np.column_stack([1.0 - positive, positive])
+        return normalise(
+            np.column_stack([curve(own) for curve, own in zip(self.curves, scores.T, strict=True)]), scores
+        )
+
+
+def normalise(probability: FloatArray, scores: FloatArray) -> FloatArray:
+    """Divide by the sum over the classes; where that is 0 the largest score takes all."""
+    nothing = probability.sum(axis=1) == 0
+    probability[nothing, np.argmax(scores[nothing], axis=1)] = 1.0
+    return np.asarray(probability / probability.sum(axis=1, keepdims=True))
+
+
+def fit_calibration(method: str, scores: FloatArray, codes: IntArray, weights: FloatArray) -> Temperature | Curves:
+    """Fit what turns scores into probabilities.
+
+    Parameters
+    ----------
+    method : {"temperature", "sigmoid", "isotonic"}
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    codes : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+    """
+    if method == "temperature":
+        return Temperature.fit(scores, codes, weights)
+    return Curves(tuple(fit_curves(method, scores, codes, weights)))
 
 
 def fit_curves(method: str, scores: FloatArray, codes: IntArray, weights: FloatArray) -> list[Curve]:

@@ -10,12 +10,24 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import Fitted, Pool, Target, TrainingData, held_out_scores, share_classes
-from rulegrove.estimators.calibration import METHODS, Curve, fit_curves
+from rulegrove.estimators._fitting import (
+    HONEST_ROWS,
+    Fitted,
+    Pool,
+    Target,
+    TrainingData,
+    held_out_scores,
+    share_classes,
+)
+from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Glmnet, Solver
+
+# Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
+# a lower error with more terms (docs/defaults.md). Up to HONEST_ROWS rows the folds choose the mix.
+L1_RATIO = 0.5
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
@@ -37,8 +49,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
     subsample : {"auto"}, int or float, default="auto"
-        Rows a tree sees: a count, a fraction, or ``min(N / 2, 100 + 6 sqrt(N))``. Large tables: trees draw from a
-        uniform pool of at least 65,536 rows.
+        Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
+        whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.01
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
@@ -59,29 +71,33 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
         "shared": one pool of rules, from trees grown on all classes at once, serves all of them. "grouped": likewise,
         and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
-        is "shared".
+        is "ovr", which has the lower error; "shared" takes a fraction of the time.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
+        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(l1_ratio="cv")`` up to 1,000 rows,
+        ``Glmnet(l1_ratio=0.5)`` beyond and the lasso at a given point; ``Glmnet()``, the lasso, keeps fewer terms at a
+        somewhat higher error. Others: ``Glmnet(l1_ratio=0.9, relax=True)``,
         ``Glmnet(loss="logistic")`` or ``Pathbuild(threshold=0.4)``.
-    selection : {"1se", "min"} or float, default="1se"
-        Point of the path: the sparsest within one standard error of the least held-out error, the least held-out error
-        itself, or without cross-validation exactly this value of what the solver varies: a penalty (Glmnet, Fpc), a
-        radius (Spgl1), a number of steps (Pathbuild).
+    selection : {"auto", "1se", "min"} or float, default="auto"
+        Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
+        ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
+        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap.
-    honest_cv : bool, default=False
+    honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
-        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error and a
-        sparser model at some `cv` times the work. Prefer True, with ``selection="min"``, for a few hundred noisy rows.
+        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
+        `cv` times the work. "auto" is True up to 1,000 rows.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`.
-    calibration : {"sigmoid", "isotonic"}, default=None
-        How scores become probabilities: None by the meaning of the loss; "sigmoid" or "isotonic" by a curve fitted to
-        the scores of held-out rows, at no further growth of trees. Shared rules have seen those rows; with `honest_cv`
-        they have not, and the probabilities are the more honest.
+    calibration : {"auto", "temperature", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become probabilities. None: by the meaning of the loss. The others by curves fitted to the scores of
+        held-out rows, at no further growth of trees: "temperature" one slope for all classes, which keeps the
+        order of the classes; "sigmoid" and "isotonic" a curve for each class. "auto" is "temperature", but None after
+        the logistic loss and without cross-validation. Shared rules have seen the held-out rows; with `honest_cv` they
+        have not, and the probabilities are the more honest.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -108,8 +124,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
-    calibration_ : list or None
-        The fitted curves: one with two classes, one for each of more.
+    calibration_ : Temperature, Curves or None
+        What turns scores into probabilities; None for the meaning of the loss.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -142,7 +158,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         "tree_loss": [StrOptions(set(TREE_LOSSES))],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "multiclass": [StrOptions({"auto", "ovr", "shared", "grouped"})],
-        "calibration": [StrOptions(set(METHODS)), None],
+        "calibration": [StrOptions({"auto", "temperature", "sigmoid", "isotonic"}), None],
     }
 
     _losses = ("squared", "ramp", "squared_hinge", "logistic")
@@ -166,11 +182,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         multiclass: str = "auto",
         categorical_features: Any = "auto",
         solver: Any = "glmnet",
-        selection: str | float = "1se",
+        selection: str | float = "auto",
         cv: Any = 5,
-        honest_cv: bool = False,
+        honest_cv: bool | str = "auto",
         class_weight: Any = None,
-        calibration: str | None = None,
+        calibration: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -202,7 +218,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         self.calibration = calibration
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-        if self.calibration is not None and not isinstance(self.selection, str):
+        if self.calibration not in {None, "auto"} and not isinstance(self.selection, str):
             raise InvalidInputError(
                 f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
                 "set selection='1se' or 'min', or calibration=None."
@@ -240,15 +256,23 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             )
         return solver
 
+    def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
+        if self.solver != "glmnet" or not isinstance(self.selection, str):
+            return solver
+        return Glmnet(l1_ratio="cv" if n_rows <= HONEST_ROWS else L1_RATIO)
+
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
-        if n_outputs == 1 or self.multiclass != "ovr":
+        if n_outputs == 1 or self.multiclass not in {"auto", "ovr"}:
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]
 
     def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
-        self.calibration_: list[Curve] | None = None
-        if self.calibration is None:
+        self.calibration_: Temperature | Curves | None = None
+        method = self.calibration
+        if method == "auto":  # the logistic loss has probabilities of its own, a given point has no held-out scores
+            method = "temperature" if isinstance(self.selection, str) and self._loss_name != "logistic" else None
+        if method is None or not self._model.terms:
             return
         scores = np.column_stack(
             [
@@ -261,8 +285,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         weights = data.weights_of(rows)
         binary = scores.shape[1] == 1
         codes = (data.targets[rows, 0] > 0).astype(np.int64) if binary else np.argmax(data.targets[rows], axis=1)
-        self.calibration_ = fit_curves(
-            self.calibration,
+        self.calibration_ = fit_calibration(
+            method,
             scores[rows, 0] if binary else scores[rows],
             codes,
             np.ones(rows.size) if weights is None else weights,
@@ -320,7 +344,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
 
-        Without `calibration` a score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the
+        With ``calibration=None`` a score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the
         logistic loss for ``1 / (1 + exp(-F))``. With more than two classes these are divided by their sum. `predict`
         goes by the scores.
 
@@ -334,20 +358,14 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             Columns as in ``classes_``.
         """
         scores = self._scores(X)
-        if self.calibration_ is None:
-            loss = LOSSES[self._loss_name]()
-            assert isinstance(loss, ClassificationLoss)
-            probability = loss.probability(scores)
-        elif scores.ndim == 1:
-            probability = self.calibration_[0](scores)
-        else:
-            probability = np.column_stack([curve(own) for curve, own in zip(self.calibration_, scores.T, strict=True)])
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(scores)
+        loss = LOSSES[self._loss_name]()
+        assert isinstance(loss, ClassificationLoss)
+        probability = loss.probability(scores)
         if probability.ndim == 1:
             return np.column_stack([1 - probability, probability])
-        # No class has any probability where all scores are at most -1: the highest score then takes all.
-        nothing = probability.sum(axis=1) == 0
-        probability[nothing, np.argmax(scores[nothing], axis=1)] = 1.0
-        return np.asarray(probability / probability.sum(axis=1, keepdims=True))
+        return normalise(probability, scores)
 
     @property
     def _loss_name(self) -> str:

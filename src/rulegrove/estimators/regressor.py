@@ -32,8 +32,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
     subsample : {"auto"}, int or float, default="auto"
-        Rows a tree sees: a count, a fraction, or ``min(N / 2, 100 + 6 sqrt(N))``. Large tables: trees draw from a
-        uniform pool of at least 65,536 rows.
+        Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
+        whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.01
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
@@ -57,16 +57,16 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
         ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``.
-    selection : {"1se", "min"} or float, default="1se"
-        Point of the path: the sparsest within one standard error of the least held-out error, the least held-out error
-        itself, or without cross-validation exactly this value of what the solver varies: a penalty (Glmnet, Fpc), a
-        radius (Spgl1), a number of steps (Pathbuild).
+    selection : {"auto", "1se", "min"} or float, default="auto"
+        Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
+        ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
+        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap.
-    honest_cv : bool, default=False
+    honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
-        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error and a
-        sparser model at some `cv` times the work. Prefer True, with ``selection="min"``, for a few hundred noisy rows.
+        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
+        `cv` times the work. "auto" is True up to 1,000 rows.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None

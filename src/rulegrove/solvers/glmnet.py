@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design._kernels import sum_rows
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Logistic
 from rulegrove.solvers import _logistic as logistic
 from rulegrove.solvers._checking import (
@@ -23,6 +25,8 @@ from rulegrove.solvers._kernels import elastic_net_path, follow_path
 from rulegrove.solvers._relaxing import relax_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
+
+L1_RATIOS = (1.0, 0.5, 0.2)  # from which ``l1_ratio="cv"`` chooses
 
 
 class Glmnet(BaseEstimator):
@@ -43,8 +47,9 @@ class Glmnet(BaseEstimator):
 
     Parameters
     ----------
-    l1_ratio : float, default=1.0
-        Share of the L1 norm in the penalty, from 0 (ridge) to 1 (lasso).
+    l1_ratio : float or "cv", default=1.0
+        Share of the L1 norm in the penalty, from 0 (ridge) to 1 (lasso). "cv" leaves the choice among 1, 0.5 and 0.2 to
+        the folds of an estimator.
     loss : {"squared", "logistic"}, default="squared"
         The squared error runs from sums alone; the logistic loss, for two classes, from the rows.
     relax : bool or sequence of float, default=False
@@ -88,7 +93,7 @@ class Glmnet(BaseEstimator):
     def __init__(
         self,
         *,
-        l1_ratio: float = 1.0,
+        l1_ratio: float | Literal["cv"] = 1.0,
         loss: str = "squared",
         relax: bool | Sequence[float] = False,
         n_penalties: int = 100,
@@ -125,7 +130,7 @@ class Glmnet(BaseEstimator):
         self.check()
         if self.penalties is not None:
             return check_points(self.penalties, "penalties", increasing=False)
-        grid = penalty_grid(problem, self.l1_ratio, self.n_penalties, self.penalty_ratio)
+        grid = penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
         # Without terms the logistic loss pulls with y - (2 p - 1) over 2.
         return grid if self.loss == "squared" else 0.5 * grid
 
@@ -133,6 +138,22 @@ class Glmnet(BaseEstimator):
     def needs_rows(self) -> bool:
         """Whether the problem must hold its rows."""
         return self.loss != "squared"
+
+    def variants(self, problem: Problem) -> list[Self]:
+        """Return the solvers to choose from: one for each mix of norms if ``l1_ratio="cv"``, else this one."""
+        self.check()
+        if self.l1_ratio != "cv":
+            return [self]
+        return [clone(self).set_params(l1_ratio=ratio) for ratio in L1_RATIOS]
+
+    @property
+    def _l1_ratio(self) -> float:
+        """The mix of norms as a number."""
+        if isinstance(self.l1_ratio, str):
+            raise InvalidInputError(
+                "Glmnet(l1_ratio='cv') chooses its mix of norms on folds; give it to an estimator, or give a number."
+            )
+        return float(self.l1_ratio)
 
     @property
     def mixes(self) -> tuple[float, ...]:
@@ -184,13 +205,13 @@ class Glmnet(BaseEstimator):
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
             penalties,
-            float(self.l1_ratio),
+            self._l1_ratio,
             tol,
             int(self.max_iter),
             check_start(start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
-        norms = self.l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self.l1_ratio) * (coefs**2).sum(axis=1)
+        norms = self._l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self._l1_ratio) * (coefs**2).sum(axis=1)
         return least_squares_path(
             problem,
             Parameter("penalty", penalties),
@@ -210,7 +231,7 @@ class Glmnet(BaseEstimator):
         null_objective = float(rows.risks(Logistic(), np.zeros((1, rows.n_terms)), np.array([null]))[0])
         tol = float(self.tol) * null_objective
         began = time.perf_counter()
-        net = logistic.LogisticNet(rows, float(self.l1_ratio), tol, int(self.max_iter))
+        net = logistic.LogisticNet(rows, self._l1_ratio, tol, int(self.max_iter))
         intercept = float(start.intercepts[-1]) if isinstance(start, Path) else null
         solutions = net.follow(penalties, check_start(start, problem.n_terms), intercept)
         return Path(
@@ -239,7 +260,10 @@ class Glmnet(BaseEstimator):
                     len(self.mixes) > 0 and all(0.0 <= share <= 1.0 for share in self.mixes),
                     "a bool or a sequence of shares between 0 and 1",
                 ),
-                "l1_ratio": (0.0 <= self.l1_ratio <= 1.0, "between 0 and 1"),
+                "l1_ratio": (
+                    self.l1_ratio == "cv" if isinstance(self.l1_ratio, str) else 0.0 <= self.l1_ratio <= 1.0,
+                    "between 0 and 1 or 'cv'" if isinstance(self.l1_ratio, str) else "between 0 and 1",
+                ),
                 "n_penalties": (self.n_penalties >= 1, "at least 1"),
                 "penalty_ratio": (0.0 < self.penalty_ratio < 1.0, "between 0 and 1, both excluded"),
                 "tol": (self.tol > 0.0, "positive"),
