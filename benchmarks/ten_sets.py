@@ -8,6 +8,7 @@ thread a fit. Writes ``benchmarks/results/ten_sets.csv``, one line a fit, and pr
 
 import argparse
 import csv
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -117,27 +118,40 @@ def report(lines: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def main() -> None:
-    """Measure, write, print; sets and methods that are not measured keep their lines in the file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=[], metavar="NAME", help="sets; all by default")
-    parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
-    chosen = parser.parse_args()
-    todo = tasks(chosen.names or datasets.names(), chosen.only)
-    with ProcessPoolExecutor() as pool:
-        fresh = [line for lines in pool.map(one_repetition, todo) for line in lines]
-    measured = {(name, method) for name, method, _ in todo}
-    old: list[dict[str, Any]] = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            old = [line for line in csv.DictReader(file) if (line["set"], line["method"]) not in measured]
-    lines = old + fresh
+def read() -> list[dict[str, Any]]:
+    """Return the lines measured so far."""
+    if not RESULTS.exists():
+        return []
+    with RESULTS.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(lines: list[dict[str, Any]]) -> None:
+    """Write the lines, the whole file or nothing."""
     RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="") as file:
+    draft = RESULTS.with_suffix(".draft")
+    with draft.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         writer.writerows(lines)
-    print(report(lines))
+    draft.replace(RESULTS)
+
+
+def main() -> None:
+    """Measure set by set, write as results come, print; what is not measured anew keeps its lines."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=[], metavar="NAME", help="sets; all by default")
+    parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
+    parser.add_argument("--report", action="store_true", help="print the table of what is measured already")
+    chosen = parser.parse_args()
+    with ProcessPoolExecutor() as pool:
+        for name, method in itertools.product([] if chosen.report else chosen.names or datasets.names(), chosen.only):
+            todo = tasks([name], [method])
+            fresh = [line for lines in pool.map(one_repetition, todo) for line in lines]
+            if fresh:
+                write([line for line in read() if (line["set"], line["method"]) != (name, method)] + fresh)
+                print(f"{name} {method}: {np.mean([line['error'] for line in fresh]):.2f} %", flush=True)
+    print(report(read()))
 
 
 if __name__ == "__main__":

@@ -221,11 +221,11 @@ def test_the_choice_is_the_plain_one(seed, n_folds, n_points, rule):
 
 
 def test_folds_are_solved_less_finely_but_never_more():
-    assert selection._loosen(Glmnet(tol=1e-8), 0.1).tol == pytest.approx(3e-4)
+    assert selection.loosen(Glmnet(tol=1e-8), 0.1).tol == pytest.approx(3e-4)
     coarse = Glmnet(tol=1e-2)
-    assert selection._loosen(coarse, 1.0) is coarse
+    assert selection.loosen(coarse, 1.0) is coarse
     named = EndingAt(Glmnet(), 0.1)
-    assert selection._loosen(named, 1.0) is named
+    assert selection.loosen(named, 1.0) is named
 
 
 def test_a_path_made_to_end_at_a_penalty():

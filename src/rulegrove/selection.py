@@ -9,7 +9,6 @@ need not stay as shrunken as they were when the cap was reached.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from sklearn.base import clone
@@ -20,8 +19,6 @@ from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.losses import LOSSES, Loss
 from rulegrove.solvers.base import Path, Problem, Solver, join_paths
-from rulegrove.solvers.glmnet import Glmnet
-from rulegrove.solvers.grouped import grouped_path, grouped_penalties
 
 FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
@@ -166,7 +163,7 @@ class Walk:
         self.errors = np.empty((len(self.mixes), len(folds), 0))
         self.ended = False
         self._parts: list[list[Path]] = []
-        self._rough = _loosen(solver, FIRST_SHARE)
+        self._rough = loosen(solver, FIRST_SHARE)
 
     @property
     def n_done(self) -> int:
@@ -202,7 +199,7 @@ class Walk:
             self.errors = np.concatenate([self.errors, np.stack([seen for _, seen in followed[1:]], axis=1)], axis=2)
             mean = self.means.min(axis=0)
             self.ended |= mean.size - 1 - int(np.argmin(mean)) >= PATIENCE
-            self._rough = _loosen(self.solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
+            self._rough = loosen(self.solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
         if self.max_terms is not None and (followed[0][0].n_terms > self.max_terms).all():
             self.ended = True
 
@@ -242,7 +239,7 @@ def walk_all(walks: Sequence[Walk], on_progress: Callable[[int, int], None] | No
     return min(walks, key=lambda walk: walk.means.min()) if len(walks) > 1 else walks[0]
 
 
-def _loosen(solver: Solver, share: float) -> Solver:
+def loosen(solver: Solver, share: float) -> Solver:
     """Return the solver as fine as held-out errors need it that are this share of the error without terms."""
     tol = FOLD_ACCURACY * share
     if isinstance(solver, EndingAt) or getattr(solver, "tol", tol) >= tol:
@@ -374,109 +371,3 @@ def _support(path: Path, problem: Problem, max_terms: int) -> IntArray:
     importance = np.abs(coefs) * np.sqrt(problem.gram.diagonal())
     terms = np.argsort(-importance, kind="stable")[:max_terms]
     return np.sort(terms[coefs[terms] != 0])
-
-
-def select_grouped(
-    solver: Glmnet,
-    problems: Sequence[Problem],
-    folds: Sequence[Sequence[Fold]],
-    *,
-    selection: str | float,
-    max_terms: int | None = None,
-    n_threads: int = 1,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> list[tuple[Path, Selection, Solver]]:
-    """Follow the path of several targets whose terms enter together, and choose one point for all.
-
-    Parameters
-    ----------
-    solver : Glmnet
-        Its grid, mix of norms (1 if that is left to the folds) and tolerance are taken; the loss must be squared.
-    problems : sequence of Problem
-        One a target, on the same rows.
-    folds : sequence of sequence of Fold
-        For each fold one record a target.
-    selection : {"1se", "min"} or float
-        A rule of choice on the errors summed over the targets, or the penalty itself.
-    max_terms : int, optional
-        Most terms; the choice is among the points with no more.
-    n_threads, on_progress
-        As in `select`.
-
-    Returns
-    -------
-    list of (Path, Selection, Solver)
-        One a target.
-    """
-    solver = solver if solver.l1_ratio != "cv" else clone(solver).set_params(l1_ratio=1.0)
-    if solver.penalties is not None:
-        grid = solver.grid(problems[0])
-    else:
-        grid = grouped_penalties(problems, float(solver.l1_ratio), solver.n_penalties, solver.penalty_ratio)
-    if not isinstance(selection, str):
-        grid = np.append(grid[grid > selection], selection)
-    rough = _loosen(solver, FIRST_SHARE)
-    starts: list[Sequence[Path] | None] = [None] * (1 + len(folds))
-    parts: list[list[list[Path]]] = []
-    errors = np.empty((len(folds), 0))
-    done = 0
-    while done < grid.size:
-        stride = STRIDE if done else max(int(FIRST_STRIDE * grid.size), 1)
-        points = grid[done : done + stride]
-        sets = [problems, *([fold.problem for fold in targets] for targets in folds)]
-        tasks = [
-            functools.partial(_follow_grouped, solver if number == 0 else cast(Glmnet, rough), own, points, start)
-            for number, (own, start) in enumerate(zip(sets, starts, strict=True))
-        ]
-        with one_blas_thread():
-            followed = run_tasks(lambda task: task(), tasks, n_threads)
-        parts.append(followed)
-        starts = list(followed)
-        done += points.size
-        if on_progress is not None:
-            on_progress(done, grid.size)
-        if folds:
-            seen = [
-                sum(_squared_fold_errors(path, fold) for path, fold in zip(paths, targets, strict=True))
-                for paths, targets in zip(followed[1:], folds, strict=True)
-            ]
-            errors = np.hstack([errors, np.array(seen)])
-            mean = weighted_mean(errors, [targets[0] for targets in folds])
-            if mean.size - 1 - int(np.argmin(mean)) >= PATIENCE:
-                break
-            rough = _loosen(solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
-        if max_terms is not None and (followed[0][0].n_terms > max_terms).all():
-            break
-    paths = [[join_paths(list(pieces)) for pieces in zip(*own, strict=True)] for own in zip(*parts, strict=True)]
-    allowed = len(paths[0][0].coefs)
-    if max_terms is not None:
-        allowed = max(int(np.count_nonzero(np.maximum.accumulate(paths[0][0].n_terms) <= max_terms)), 1)
-    if isinstance(selection, str):
-        choice = choose(errors[None, :, :allowed], [targets[0] for targets in folds], selection)
-    else:
-        choice = Selection(allowed - 1, f"penalty {selection:g}")
-    return [
-        (
-            paths[0][output],
-            replace(choice, fold_points=tuple(own[output].point(choice.index) for own in paths[1:]))
-            if isinstance(selection, str)
-            else choice,
-            solver,
-        )
-        for output in range(len(problems))
-    ]
-
-
-def _follow_grouped(
-    solver: Glmnet, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
-) -> list[Path]:
-    """Solve for all targets together."""
-    return grouped_path(
-        problems, points, l1_ratio=float(solver.l1_ratio), tol=solver.tol, max_iter=solver.max_iter, start=start
-    )
-
-
-def _squared_fold_errors(path: Path, fold: Fold) -> FloatArray:
-    """Mean squared error of each point on the rows of a fold, known by their moments."""
-    assert isinstance(fold.held_out, Moments)
-    return squared_errors(path, fold.held_out)

@@ -5,7 +5,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 
@@ -192,3 +194,21 @@ def test_groups_need_glmnet(waveform, solver):
     X, y, *_ = waveform
     with pytest.raises(InvalidInputError, match=r"multiclass='grouped' needs solver=Glmnet\(loss='squared'\)"):
         RuleEnsembleClassifier(multiclass="grouped", solver=solver).fit(X, y)
+
+
+def test_the_multinomial_fit_gives_softmax_probabilities(waveform):
+    X, y, X_test, y_test = waveform
+    own, joint = (
+        RuleEnsembleClassifier(multiclass=mode, solver=Glmnet(loss="logistic"), **SETTINGS).fit(X, y)
+        for mode in ("ovr", "shared")
+    )
+    scores = joint.decision_function(X_test)
+    np.testing.assert_allclose(joint.predict_proba(X_test), softmax(scores, axis=1))
+    assert log_loss(y_test, joint.predict_proba(X_test)) < log_loss(y_test, own.predict_proba(X_test)) + 0.05
+    assert len({selection.index for selection in joint.selection_}) == 1
+    np.testing.assert_allclose(joint.path_[0].gaps, joint.path_[2].gaps)
+    assert joint.path_[0].gaps.max() <= 1e-5
+    given = RuleEnsembleClassifier(multiclass="shared", solver=Glmnet(loss="logistic"), selection=0.02, **SETTINGS)
+    assert given.fit(X, y).path_[1].penalties[-1] == 0.02
+    capped = RuleEnsembleClassifier(multiclass="shared", solver=Glmnet(loss="logistic"), max_terms=5, **SETTINGS)
+    assert 0 < len(capped.fit(X, y).rules_) <= 5

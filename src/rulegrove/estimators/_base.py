@@ -46,6 +46,7 @@ from rulegrove.estimators._fitting import (
 )
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import SOLVERS, Solver, make_solver
@@ -180,7 +181,7 @@ class BaseRuleEnsemble(BaseEstimator):
             folds=folds,
             n_folds=n_folds,
             honest=honest,
-            grouped=getattr(self, "multiclass", "auto") == "grouped",
+            joint=self._joint(solver),
             n_threads=n_threads,
         )
         parts = self._pools(data)
@@ -200,6 +201,10 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
         """Fit what turns scores into probabilities, if anything does."""
+
+    def _joint(self, solver: Solver) -> Joint | None:
+        """Return how several outputs are solved together, if they are."""
+        return None
 
     def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
         """Return the solver with what the number of rows decides."""

@@ -21,11 +21,12 @@ from rulegrove.design.statistics import Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Term, Terms
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from rulegrove.joint_selection import Joint, select_joint
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias, simplify
-from rulegrove.selection import Fold, Selection, select, select_grouped
+from rulegrove.selection import Fold, Selection, select
 from rulegrove.solvers import Glmnet
 from rulegrove.solvers.base import Path, Problem, Solver
 from rulegrove.trees.boosting import grow_forest
@@ -416,7 +417,7 @@ def weight_terms(
     *,
     selection: str | float,
     max_terms: int | None,
-    grouped: bool,
+    joint: Joint | None,
     n_threads: int,
     progress: Progress,
 ) -> list[Weighted]:
@@ -430,14 +431,15 @@ def weight_terms(
         For each fold one record an output.
     selection, max_terms, n_threads
         As in `select`; the cap is on the terms of one output.
-    grouped : bool
-        Whether a term enters for all outputs or for none; the solver must then be a Glmnet.
+    joint : Joint, optional
+        How the outputs are solved together; the solver must then be a Glmnet. Each on its own by default.
     progress : Progress
     """
     problems = design.problems()
-    if grouped and len(problems) > 1:
+    if joint is not None and len(problems) > 1:
         assert isinstance(solver, Glmnet)
-        chosen = select_grouped(
+        chosen = select_joint(
+            joint,
             solver,
             problems,
             held_out,
@@ -483,8 +485,8 @@ class Plan:
     n_folds : int
     honest : bool
         Whether rules are grown anew without each fold.
-    grouped : bool
-        Whether a term enters for all outputs or for none.
+    joint : Joint or None
+        How outputs are solved together, if they are.
     n_threads : int
     """
 
@@ -495,7 +497,7 @@ class Plan:
     folds: IntArray
     n_folds: int
     honest: bool
-    grouped: bool
+    joint: Joint | None
     n_threads: int
 
 
@@ -539,7 +541,7 @@ def fit_pool(
         held_out,
         selection=plan.selection,
         max_terms=plan.max_terms,
-        grouped=plan.grouped,
+        joint=plan.joint,
         n_threads=plan.n_threads,
         progress=progress.stage("Weighting rules"),
     )

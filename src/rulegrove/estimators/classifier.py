@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
@@ -21,6 +22,7 @@ from rulegrove.estimators._fitting import (
 )
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.joint_selection import Grouped, Joint, Multinomial
 from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Glmnet, Solver
@@ -69,7 +71,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Loss whose residuals the trees are grown on; "auto" is the squared error.
     multiclass : {"auto", "ovr", "shared", "grouped"}, default="auto"
         How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
-        "shared": one pool of rules, from trees grown on all classes at once, serves all of them. "grouped": likewise,
+        "shared": one pool of rules, from trees grown on all classes at once, serves all of them; with the
+        logistic loss their weights are those of a multinomial fit. "grouped": likewise,
         and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
         is "ovr", which has the lower error; "shared" takes a fraction of the time.
     categorical_features : {"auto"}, array-like or None, default="auto"
@@ -261,6 +264,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             return solver
         return Glmnet(l1_ratio="cv" if n_rows <= HONEST_ROWS else L1_RATIO)
 
+    def _joint(self, solver: Solver) -> Joint | None:
+        if self.multiclass == "grouped":
+            return Grouped()
+        if self.multiclass == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
+            return Multinomial() if solver.mixes == (1.0,) else None
+        return None
+
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
         if n_outputs == 1 or self.multiclass not in {"auto", "ovr"}:
@@ -345,8 +355,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         """Probability of each class.
 
         With ``calibration=None`` a score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the
-        logistic loss for ``1 / (1 + exp(-F))``. With more than two classes these are divided by their sum. `predict`
-        goes by the scores.
+        logistic loss for ``1 / (1 + exp(-F))``. With more than two classes these are divided by their sum, but after
+        the logistic loss with shared rules they are the softmax of the scores. `predict` goes by the scores.
 
         Parameters
         ----------
@@ -365,6 +375,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         probability = loss.probability(scores)
         if probability.ndim == 1:
             return np.column_stack([1 - probability, probability])
+        if isinstance(self._joint(self.solver_[0]), Multinomial):
+            return np.asarray(softmax(scores, axis=1))
         return normalise(probability, scores)
 
     @property
