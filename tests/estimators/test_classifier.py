@@ -68,7 +68,7 @@ def test_probabilities_read_the_score_as_twice_p_minus_one():
 
 def test_support_confidence_and_importance_are_counts_of_rows():
     X, y = make_data()
-    fitted = make(selection="min", solver=Glmnet(), honest_cv=False).fit(X, y)
+    fitted = make(selection="min", solver=Glmnet(), honest_cv=False, max_features=None, mean_leaves=4).fit(X, y)
     importances = [ranked.importance for ranked in fitted.rules_]
     assert importances == sorted(importances, reverse=True)
     assert [ranked.rank for ranked in fitted.rules_] == list(range(1, len(importances) + 1))
@@ -106,7 +106,9 @@ def test_attributes_share_the_importance_of_their_terms():
 @pytest.mark.parametrize("terms", ["rules", "linear", "both"])
 def test_terms_of_the_kind_asked_for(terms):
     X, y = make_data()
-    fitted = make(terms=terms, selection="min", solver=Glmnet(), honest_cv=False).fit(X, y)
+    fitted = make(terms=terms, selection="min", solver=Glmnet(), honest_cv=False, max_features=None, mean_leaves=4).fit(
+        X, y
+    )
     kinds = {"rules": {Rule}, "linear": {Linear}, "both": {Rule, Linear}}[terms]
     assert {type(ranked.term) for ranked in fitted.rules_} == kinds
     values = fitted.transform_rules(X)

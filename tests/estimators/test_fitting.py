@@ -49,6 +49,11 @@ def test_attributes_tried_at_a_split(max_features, expected):
     assert count_features(max_features, 39) == expected
 
 
+@pytest.mark.parametrize(("n_features", "expected"), [(1, 1), (4, 2), (9, 2), (10, 3), (39, 11)])
+def test_a_third_of_the_attributes_but_two_at_least(n_features, expected):
+    assert count_features("auto", n_features) == expected
+
+
 @pytest.mark.parametrize(
     ("subsample", "n_rows", "expected"),
     [

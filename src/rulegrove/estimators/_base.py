@@ -67,7 +67,7 @@ class BaseRuleEnsemble(BaseEstimator):
         ],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "max_features": [
-            StrOptions({"sqrt", "log2"}),
+            StrOptions({"auto", "sqrt", "log2"}),
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="right"),
             None,

@@ -204,6 +204,8 @@ def count_features(max_features: Any, n_features: int) -> int:
     """Attributes tried at a split."""
     if max_features is None:
         return n_features
+    if max_features == "auto":
+        return max(min(2, n_features), int(0.3 * n_features))
     if max_features == "sqrt":
         return max(1, int(math.sqrt(n_features)))
     if max_features == "log2":

@@ -47,7 +47,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Rules to grow before the sparse fit picks among them.
     max_terms : int, default=None
         Most terms of the final model. The path point is chosen among those with no more terms.
-    mean_leaves : float, default=4.0
+    mean_leaves : float, default=6.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
     subsample : {"auto"}, int or float, default="auto"
@@ -55,8 +55,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.01
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
-    max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Attributes tried at a split: all, their square root or logarithm, a count or a fraction.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
+        Attributes tried at a split: 0.3 of them but at least two, their square root or logarithm, a count, a fraction,
+        or all (None). Few make the rules differ.
     min_samples_leaf : int, default=5
         Fewest rows of its tree's sample on which a rule holds.
     min_impurity : float, default=0.0
@@ -172,10 +173,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         *,
         n_candidates: int = 2000,
         max_terms: int | None = None,
-        mean_leaves: float = 4.0,
+        mean_leaves: float = 6.0,
         subsample: Any = "auto",
         shrinkage: float = 0.01,
-        max_features: Any = None,
+        max_features: Any = "auto",
         min_samples_leaf: int = 5,
         min_impurity: float = 0.0,
         max_conditions: int | None = None,

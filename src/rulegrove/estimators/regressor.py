@@ -36,8 +36,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.01
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
-    max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Attributes tried at a split: all, their square root or logarithm, a count or a fraction.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default=None
+        Attributes tried at a split: all (None), 0.3 of them but at least two ("auto"), their square root or logarithm,
+        a count or a fraction.
     min_samples_leaf : int, default=5
         Fewest rows of its tree's sample on which a rule holds.
     min_impurity : float, default=0.0
