@@ -212,3 +212,13 @@ def test_the_multinomial_fit_gives_softmax_probabilities(waveform):
     assert given.fit(X, y).path_[1].penalties[-1] == 0.02
     capped = RuleEnsembleClassifier(multiclass="shared", solver=Glmnet(loss="logistic"), max_terms=5, **SETTINGS)
     assert 0 < len(capped.fit(X, y).rules_) <= 5
+
+
+def test_auto_goes_by_the_number_of_rows(waveform):
+    X, y, *_ = waveform
+    small = RuleEnsembleClassifier(**SETTINGS).fit(X, y)
+    assert small.multiclass_ == "shared"
+    X, y = make_waveform(1100, random_state=0)
+    large = RuleEnsembleClassifier(n_candidates=60, random_state=0).fit(X, y)
+    assert large.multiclass_ == "ovr"
+    assert len(large.candidates_) == 3

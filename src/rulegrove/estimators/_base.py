@@ -173,6 +173,7 @@ class BaseRuleEnsemble(BaseEstimator):
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
         selection, honest = resolve_choice(self.selection, self.honest_cv, data.rows.size)
         solver = self._suit_solver(solver, data.rows.size)
+        parts = self._pools(data)
         plan = Plan(
             growth=self._growth(data),
             solver=solver,
@@ -184,7 +185,6 @@ class BaseRuleEnsemble(BaseEstimator):
             joint=self._joint(solver),
             n_threads=n_threads,
         )
-        parts = self._pools(data)
         pools = [
             fit_pool(part, plan, *pair, progress)
             for part, pair in zip(parts, spawn_pairs(rngs, len(parts)), strict=True)

@@ -75,7 +75,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         "shared": one pool of rules, from trees grown on all classes at once, serves all of them; with the
         logistic loss their weights are those of a multinomial fit. "grouped": likewise,
         and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
-        is "ovr", which has the lower error; "shared" takes a fraction of the time.
+        is "shared" up to 1,000 rows and "ovr", which takes longer for a lower error, beyond.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -128,6 +128,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
+    multiclass_ : str
+        The mode that was used.
     calibration_ : Temperature, Curves or None
         What turns scores into probabilities; None for the meaning of the loss.
     n_features_in_ : int
@@ -266,15 +268,17 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         return Glmnet(l1_ratio="cv" if n_rows <= HONEST_ROWS else L1_RATIO)
 
     def _joint(self, solver: Solver) -> Joint | None:
-        if self.multiclass == "grouped":
+        if self.multiclass_ == "grouped":
             return Grouped()
-        if self.multiclass == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
+        if self.multiclass_ == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
             return Multinomial() if solver.mixes == (1.0,) else None
         return None
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
-        if n_outputs == 1 or self.multiclass not in {"auto", "ovr"}:
+        auto = "shared" if data.rows.size <= HONEST_ROWS else "ovr"
+        self.multiclass_ = auto if self.multiclass == "auto" else self.multiclass
+        if n_outputs == 1 or self.multiclass_ != "ovr":
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]
 
