@@ -9,6 +9,8 @@ thread a fit. Writes ``benchmarks/results/ten_sets.csv``, one line a fit, and pr
 import argparse
 import csv
 import itertools
+import multiprocessing
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -144,7 +146,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--report", action="store_true", help="print the table of what is measured already")
     chosen = parser.parse_args()
-    with ProcessPoolExecutor() as pool:
+    os.environ["OMP_NUM_THREADS"] = "1"  # for the workers: two fits side by side must not fight for the cores
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         for name, method in itertools.product([] if chosen.report else chosen.names or datasets.names(), chosen.only):
             todo = tasks([name], [method])
             fresh = [line for lines in pool.map(one_repetition, todo) for line in lines]
