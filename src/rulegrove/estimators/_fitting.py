@@ -35,6 +35,7 @@ POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
 POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
 NEVER_HELD_OUT = -1
 AUTO_SUBSAMPLE = 1500
+CALIBRATION_ROWS = 10_000  # held-out scores, at most, that probabilities are fitted to
 HONEST_ROWS = 1000  # up to here rules are grown anew in each fold unless told otherwise
 
 
@@ -632,31 +633,44 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
     )
 
 
+def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArray:
+    """Return the rows that are held out once, or a fixed draw of many: a curve needs no more."""
+    rows = data.rows[folds[data.rows] < n_folds]
+    if rows.size <= CALIBRATION_ROWS:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
+
+
 def held_out_scores(
-    data: TrainingData, folds: IntArray, terms: Sequence[Terms], points: Sequence[tuple[FloatArray, float]]
+    data: TrainingData,
+    rows: IntArray,
+    folds: IntArray,
+    terms: Sequence[Terms],
+    points: Sequence[tuple[FloatArray, float]],
 ) -> FloatArray:
-    """Score every row by the model that was fitted without its fold; NaN for rows that are never held out.
+    """Score rows by the models that were fitted without their folds.
 
     Parameters
     ----------
     data : TrainingData
+    rows : ndarray of shape (n_scored,)
+        Positions of the rows.
     folds : ndarray of shape (n_rows,)
+        Fold of every row of the table.
     terms : sequence of Terms
         The candidates of each fold.
     points : sequence of (ndarray, float)
         Coefficients and intercept of each fold.
     """
-    scores = np.full(data.columns.n_rows, np.nan)
+    scores = np.empty(rows.size)
     for fold, (candidates, (coef, intercept)) in enumerate(zip(terms, points, strict=True)):
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * candidates.scales[columns]
         shift = float(intercept - own_units @ candidates.centers[columns] + data.offset)
         used = tuple(candidates[int(column)] for column in columns)
         model = RuleModel(data.columns.features, used, own_units, shift)
-        rows = np.flatnonzero(folds == fold)
-        for start in range(0, rows.size, CHUNK_ROWS):
-            part = rows[start : start + CHUNK_ROWS]
-            scores[part] = model.score_rows(data.columns, part)
+        here = np.flatnonzero(folds[rows] == fold)
+        scores[here] = model.score_rows(data.columns, rows[here])
     return scores
 
 

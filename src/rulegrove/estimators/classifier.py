@@ -18,6 +18,7 @@ from rulegrove.estimators._fitting import (
     Target,
     TrainingData,
     held_out_scores,
+    sample_held_out,
     share_classes,
 )
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
@@ -289,20 +290,20 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             method = "temperature" if isinstance(self.selection, str) and self._loss_name != "logistic" else None
         if method is None or not self._model.terms:
             return
+        rows = sample_held_out(data, folds, len(pools[0].fold_terms))
         scores = np.column_stack(
             [
-                held_out_scores(data, folds, pool.fold_terms, weighted.selection.fold_points)
+                held_out_scores(data, rows, folds, pool.fold_terms, weighted.selection.fold_points)
                 for pool in pools
                 for weighted in pool.outputs
             ]
         )
-        rows = data.rows[np.isfinite(scores[data.rows]).all(axis=1)]
         weights = data.weights_of(rows)
         binary = scores.shape[1] == 1
         codes = (data.targets[rows, 0] > 0).astype(np.int64) if binary else np.argmax(data.targets[rows], axis=1)
         self.calibration_ = fit_calibration(
             method,
-            scores[rows, 0] if binary else scores[rows],
+            scores[:, 0] if binary else scores,
             codes,
             np.ones(rows.size) if weights is None else weights,
         )
