@@ -78,7 +78,15 @@ class RuleProblem:
 def rule_problem(n_rows: int, n_rules: int, seed: int = 0) -> RuleProblem:
     """Return the first `n_rules` distinct rules of trees grown on `n_rows` supernova candidates."""
     X, y = candidates(2 * n_rows, seed)
-    model = RuleEnsembleClassifier(n_candidates=3 * n_rules // 2, terms="rules", selection=1e-3, random_state=seed)
+    model = RuleEnsembleClassifier(
+        n_candidates=3 * n_rules // 2,
+        mean_leaves=4.0,
+        subsample=int(100 + 6 * n_rows**0.5),
+        max_features=None,
+        terms="rules",
+        selection=1e-3,
+        random_state=seed,
+    )
     rules = model.fit(X[:n_rows], y[:n_rows]).candidates_.rules[:n_rules]
     program = compile_rules(rules, X.shape[1])
     columns = program.evaluate(X[:, program.used_features].T.astype(np.float64)).to_dense()
