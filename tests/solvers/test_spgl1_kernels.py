@@ -146,7 +146,7 @@ def test_balls_equal_plain_gradient_projection(seed, l2):
 def test_conjugate_gradients_shorten_the_tail(monkeypatch):
     """Without them nearly collinear terms take several times the steps."""
     if hasattr(_spgl1_kernels.solve_ball, "py_func"):
-        pytest.skip("a compiled loop has its constants inside")
+        pytest.skip("patches a constant, which compiled loops have inside; `make test` runs it without compilation")
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 1)) + 0.05 * rng.normal(size=(60, 8))
     y = X @ np.array([1.0, -1.0, 1.0, 0.5, -0.5, 0.0, 0.0, 0.0]) + 0.01 * rng.normal(size=60)

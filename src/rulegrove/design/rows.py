@@ -120,7 +120,7 @@ class Rows:
 
     def take_words(self, words: IntArray) -> "Rows":
         """Return the rows of some words of 64."""
-        places = (64 * words[:, None] + np.arange(64)).ravel()
+        places = rows_of_words(words)
         bits = BitMatrix(np.ascontiguousarray(self.bits.words[:, words]), 64 * len(words))
         return Rows(bits, self.linear[places], self.y[places], self.weights[places])
 
@@ -180,6 +180,11 @@ class Rows:
                 for coef, intercept in zip(coefs, intercepts, strict=True)
             ]
         )
+
+
+def rows_of_words(words: IntArray) -> IntArray:
+    """Return the positions of the rows of some words of 64."""
+    return (64 * words[:, None] + np.arange(64)).ravel()
 
 
 def collect_rows(

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from rulegrove._typing import ByteArray, FloatArray, IntArray
+from rulegrove.solvers._kernels import solve_mix
 
 Integer = int | np.int64
 
@@ -148,11 +149,9 @@ def _descend(
 def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
     """Set ``mix`` to Anderson's weights of the iterates in ``past`` after the first; False if there are none.
 
-    They sum to one and make the combined step smallest: solve U U' z = 1 for the steps U and divide by the sum.
-    ``system`` is memory for U U'.
+    ``system`` is memory for the products of the steps.
     """
     depth = mix.shape[0]
-    trace = 0.0
     for p in range(depth):
         for q in range(p + 1):
             total = 0.0
@@ -161,30 +160,7 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> b
                     total += (past[p + 1, t, k] - past[p, t, k]) * (past[q + 1, t, k] - past[q, t, k])
             system[p, q] = total
             system[q, p] = total
-        trace += system[p, p]
-        mix[p] = 1.0
-    if trace <= 0.0:
-        return False
-    for p in range(depth):
-        system[p, p] += 1e-12 * trace  # nearly parallel steps: prefer small weights
-    for p in range(depth):  # Gauss-Jordan; positive definite, so no pivoting
-        if system[p, p] <= 0.0:
-            return False
-        for q in range(depth):
-            if q != p:
-                ratio = system[q, p] / system[p, p]
-                mix[q] -= ratio * mix[p]
-                for r in range(p, depth):
-                    system[q, r] -= ratio * system[p, r]
-    total = 0.0
-    for p in range(depth):
-        mix[p] /= system[p, p]
-        total += mix[p]
-    if total == 0.0:
-        return False
-    for p in range(depth):
-        mix[p] /= total
-    return True
+    return solve_mix(system, mix)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -95,21 +95,14 @@ def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) ->
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
-    """Set ``mix`` to Anderson's weights of the rows of ``past`` after the first; False if there are none.
+def solve_mix(system: FloatArray, mix: FloatArray) -> bool:
+    """Set ``mix`` to Anderson's weights from the products of the steps, U U', which is overwritten; False if none.
 
     They sum to one and make the combined step smallest: solve U U' z = 1 for the steps U and divide by the sum.
-    ``system`` is memory for U U'.
     """
     depth = mix.shape[0]
     trace = 0.0
     for p in range(depth):
-        for q in range(p + 1):
-            total = 0.0
-            for k in range(n):
-                total += (past[p + 1, k] - past[p, k]) * (past[q + 1, k] - past[q, k])
-            system[p, q] = total
-            system[q, p] = total
         trace += system[p, p]
         mix[p] = 1.0
     if trace <= 0.0:
@@ -134,6 +127,23 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> b
     for p in range(depth):
         mix[p] /= total
     return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
+    """Set ``mix`` to Anderson's weights of the rows of ``past`` after the first; False if there are none.
+
+    ``system`` is memory for the products of the steps.
+    """
+    depth = mix.shape[0]
+    for p in range(depth):
+        for q in range(p + 1):
+            total = 0.0
+            for k in range(n):
+                total += (past[p + 1, k] - past[p, k]) * (past[q + 1, k] - past[q, k])
+            system[p, q] = total
+            system[q, p] = total
+    return solve_mix(system, mix)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import expit
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.rows import Rows
+from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.losses import Logistic
 from rulegrove.solvers._kernels import elastic_net_path
 
@@ -168,7 +168,7 @@ class Curvature:
         row_weights = members.weights * curved
         n_words = members.bits.words.shape[1]
         part = members if len(sample) == n_words else members.take_words(sample)
-        moments = part.moments(row_weights if part is members else row_weights[part_rows(sample)])
+        moments = part.moments(row_weights if part is members else row_weights[rows_of_words(sample)])
         centred = moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight
         if part is members:
             gram = centred / members.weight
@@ -182,11 +182,6 @@ class Curvature:
         gram = (1.0 - _SHRINKAGE) * centred * np.outer(spread, spread)
         np.fill_diagonal(gram, deviations**2)
         return cls(row_weights, weight, sums, np.ascontiguousarray(gram))
-
-
-def part_rows(words: IntArray) -> IntArray:
-    """Return the positions of the rows of some words."""
-    return (64 * words[:, None] + np.arange(64)).ravel()
 
 
 @dataclass(frozen=True)
@@ -233,7 +228,7 @@ class LogisticNet:
         inside = np.zeros(rows.n_terms, dtype=bool)
         members = rows.take(np.flatnonzero(inside))
         curvature: Curvature | None = None
-        sample = self._sample()
+        sample = sample_words(rows)
         for point, penalty in enumerate(penalties):
             l1, l2 = penalty * self.l1_ratio, penalty * (1.0 - self.l1_ratio)
             steps = 0
@@ -262,13 +257,6 @@ class LogisticNet:
             residuals[point] = 2.0 * np.sqrt(rows.weights @ expit(-rows.y * state.scores) ** 2)
             iterations[point] = steps
         return Solutions(coefs, intercepts, risks, residuals, gaps, iterations)
-
-    def _sample(self) -> IntArray:
-        """Return the words of rows that pairs of terms are counted on first: all, or a fixed draw of many."""
-        words = np.flatnonzero(self.rows.counted)
-        if len(words) <= _SAMPLE_WORDS:
-            return np.arange(self.rows.bits.words.shape[1])
-        return np.sort(np.random.default_rng(0).choice(words, _SAMPLE_WORDS, replace=False))
 
     def _solve_inside(
         self,
@@ -300,7 +288,7 @@ class LogisticNet:
             fresh = curvature is None
             if curvature is None:
                 curvature = Curvature.count(rows, here, sample)
-            tried = self._step(rows, here, curvature, l1, l2, inner * gap)
+            tried = newton_step(rows, here, curvature, l1, l2, inner * gap)
             steps += 1
             before, old_gap = here.objective(l1, l2), gap
             better = False
@@ -322,44 +310,53 @@ class LogisticNet:
                 curvature = None
         return here, curvature, steps, stuck
 
-    def _step(self, rows: Rows, state: State, curvature: Curvature, l1: float, l2: float, tol: float) -> State | None:
-        """Minimise the quadratic model, then go towards its minimum as far as the objective falls; None if nowhere."""
-        total = float(state.pull.sum())
-        slope = (rows.sums(state.pull) - curvature.sums * (total / curvature.weight)) / rows.weight
-        target = slope + curvature.gram @ state.coef
-        # A working response with this pull and curvature. Correlations from a sample may ask for a longer one; its
-        # length only tells the descent how exact to be.
-        spread = float((state.pull**2 / np.maximum(curvature.row_weights, _TINY)).sum())
-        y_y = float(state.coef @ (target + slope)) + 2.0 * spread / rows.weight
-        penalty = l1 + l2
-        coefs, _, _, _ = elastic_net_path(
-            curvature.gram,
-            target,
-            y_y,
-            np.array([penalty]),
-            l1 / penalty,
-            tol,
-            _MAX_PASSES,
-            state.coef,
-        )
-        change = coefs[0] - state.coef
-        shift = (total - float(curvature.sums @ change)) / curvature.weight
-        score_change = rows.scores(change, shift)
 
-        goal = state.of(coefs[0]).objective(l1, l2)
-        old = state.objective(l1, l2)
-        fall = goal - old - float(state.pull @ score_change) / rows.weight
-        slack = _ROUNDING * old
-        if fall > slack:
-            return None
-        share = 1.0
-        for _ in range(_MAX_HALVINGS):
-            coef = coefs[0] if share == 1.0 else state.coef + share * change
-            tried = State.at(rows, coef, state.intercept + share * shift, state.scores + share * score_change)
-            if tried.objective(l1, l2) <= old + 1e-4 * share * fall + slack:
-                return tried
-            share *= 0.5
+def sample_words(rows: Rows) -> IntArray:
+    """Return the words of rows that pairs of terms are counted on first: all, or a fixed draw of many."""
+    words = np.flatnonzero(rows.counted)
+    if len(words) <= _SAMPLE_WORDS:
+        return np.arange(rows.bits.words.shape[1])
+    return np.sort(np.random.default_rng(0).choice(words, _SAMPLE_WORDS, replace=False))
+
+
+def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: float, tol: float) -> State | None:
+    """Minimise the quadratic model, then go towards its minimum as far as the objective falls; None if nowhere."""
+    total = float(state.pull.sum())
+    slope = (rows.sums(state.pull) - curvature.sums * (total / curvature.weight)) / rows.weight
+    target = slope + curvature.gram @ state.coef
+    # A working response with this pull and curvature. Correlations from a sample may ask for a longer one; its
+    # length only tells the descent how exact to be.
+    spread = float((state.pull**2 / np.maximum(curvature.row_weights, _TINY)).sum())
+    y_y = float(state.coef @ (target + slope)) + 2.0 * spread / rows.weight
+    penalty = l1 + l2
+    coefs, _, _, _ = elastic_net_path(
+        curvature.gram,
+        target,
+        y_y,
+        np.array([penalty]),
+        l1 / penalty,
+        tol,
+        _MAX_PASSES,
+        state.coef,
+    )
+    change = coefs[0] - state.coef
+    shift = (total - float(curvature.sums @ change)) / curvature.weight
+    score_change = rows.scores(change, shift)
+
+    goal = state.of(coefs[0]).objective(l1, l2)
+    old = state.objective(l1, l2)
+    fall = goal - old - float(state.pull @ score_change) / rows.weight
+    slack = _ROUNDING * old
+    if fall > slack:
         return None
+    share = 1.0
+    for _ in range(_MAX_HALVINGS):
+        coef = coefs[0] if share == 1.0 else state.coef + share * change
+        tried = State.at(rows, coef, state.intercept + share * shift, state.scores + share * score_change)
+        if tried.objective(l1, l2) <= old + 1e-4 * share * fall + slack:
+            return tried
+        share *= 0.5
+    return None
 
 
 def null_intercept(rows: Rows) -> float:

@@ -35,7 +35,7 @@ from scipy.special import expit
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.solvers._logistic import Curvature, LogisticNet, State
+from rulegrove.solvers._logistic import Curvature, State, newton_step, sample_words
 
 _MODEL_SHARE = 1e-3  # of the gap at hand, to which the steps of a sweep solve their quadratic models
 _DRIFT = 0.5  # share by which the curvature of the rows may differ from the one in use
@@ -498,8 +498,7 @@ class MultinomialNet:
 
     def _sweep(self, blocks: list[_Block], here: _Point, l1: float, l2: float, gap: float, care: int) -> None:
         """Make a step of each class, changing `here`."""
-        net = LogisticNet(self.rows, self.l1_ratio, self.tol, 1)
-        words = np.arange(self.rows.bits.words.shape[1]) if care else net._sample()
+        words = np.arange(self.rows.bits.words.shape[1]) if care else sample_words(self.rows)
         drift, tol = _DRIFT * 0.25**care, _MODEL_SHARE * 0.1**care * gap / self.n_classes
         # log-sum-exp of the classes that come after each, and below of those that came before
         after = list(here.scores)
@@ -515,7 +514,7 @@ class MultinomialNet:
                 others = _log_add(before, after[code + 1])
             scores = here.scores[code] - others
             state = State.at(block.members, here.coefs[code, block.inside], float(here.intercepts[code]), scores)
-            tried = net._step(block.members, state, block.curved(state, drift, words), l1, l2, tol)
+            tried = newton_step(block.members, state, block.curved(state, drift, words), l1, l2, tol)
             if tried is None:
                 block.curvature = None
             else:
