@@ -19,7 +19,19 @@ from rulegrove.estimators._fitting import Design, as_problems
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Squared
 from rulegrove.rules.rule import Condition, Rule
-from rulegrove.selection import EndingAt, Fold, Selection, Walk, choose, squared_errors, walk_all, weighted_mean
+from rulegrove.selection import (
+    FIRST_STRIDE,
+    SETTLED,
+    STRIDE,
+    EndingAt,
+    Fold,
+    Selection,
+    Walk,
+    choose,
+    squared_errors,
+    walk_all,
+    weighted_mean,
+)
 from rulegrove.solvers import Parameter, Path, Status
 
 
@@ -318,10 +330,25 @@ def test_a_penalty_above_all_others_leaves_the_intercept():
 def test_one_standard_error_is_no_denser_than_the_least_error():
     X, y = friedman_like(200)
     sparse, least = small_model(selection="1se").fit(X, y), small_model(selection="min").fit(X, y)
-    np.testing.assert_array_equal(sparse.selection_.fold_errors, least.selection_.fold_errors)
+    walked = sparse.selection_.errors.size  # the walk for one standard error may end before the other
+    np.testing.assert_array_equal(sparse.selection_.fold_errors, least.selection_.fold_errors[:, :walked])
     assert len(sparse.rules_) < len(least.rules_)
     assert sparse.selection_.index == naive_choice(sparse.selection_.fold_errors.tolist(), [40.0] * 5, "1se")
     assert least.selection_.index == np.argmin(least.selection_.errors)
+
+
+def test_the_walk_for_one_standard_error_ends_once_the_error_has_settled():
+    """What is left to gain is small beside the standard error, so the choice is nearly that of the whole walk."""
+    X, y = friedman_like(200)
+    walked = small_model(selection="1se").fit(X, y).selection_
+    errors, last = walked.errors, walked.standard_errors[-1]
+    assert errors[-STRIDE - 1] - errors[-1] < SETTLED * last
+    earlier = np.arange(int(FIRST_STRIDE * 100) + STRIDE, errors.size - STRIDE, STRIDE)
+    falls = errors[earlier - STRIDE - 1] - errors[earlier - 1]
+    assert (falls >= SETTLED * walked.standard_errors[earlier - 1]).all()
+    whole = small_model(selection="min").fit(X, y).selection_
+    assert errors.size < whole.errors.size
+    assert whole.errors.min() > errors.min() - last
 
 
 def test_the_cheap_mode_is_optimistic_on_noise_and_the_honest_one_is_not():

@@ -24,6 +24,7 @@ FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
 STRIDE = 5  # points walked between two looks at the validation error after that
 PATIENCE = 8  # points without a better validation error before the walk ends; the dense end costs the most
+SETTLED = 0.25  # of a standard error: a stride that lowers the error by less ends a walk for "1se"
 FOLD_ACCURACY = 3e-3  # held-out errors are wanted to a third of a percent, far below their standard error
 
 
@@ -136,6 +137,9 @@ class Walk:
         What held-out rows are judged by.
     max_terms : int, optional
         The walk ends once every point of a stride has more terms.
+    patient : bool
+        Whether to go on while the error falls by a small part of its standard error; a choice within one standard error
+        needs no such patience.
     n_threads : int
         Problems solved side by side.
 
@@ -154,10 +158,11 @@ class Walk:
         *,
         loss: Loss,
         max_terms: int | None = None,
+        patient: bool = True,
         n_threads: int = 1,
     ) -> None:
         self.solver, self.problem, self.folds, self.loss = solver, problem, folds, loss
-        self.max_terms, self.n_threads = max_terms, n_threads
+        self.max_terms, self.patient, self.n_threads = max_terms, patient, n_threads
         self.mixes: tuple[float, ...] = getattr(solver, "mixes", (1.0,))
         self.grid = solver.grid(problem)
         self.errors = np.empty((len(self.mixes), len(folds), 0))
@@ -199,6 +204,9 @@ class Walk:
             self.errors = np.concatenate([self.errors, np.stack([seen for _, seen in followed[1:]], axis=1)], axis=2)
             mean = self.means.min(axis=0)
             self.ended |= mean.size - 1 - int(np.argmin(mean)) >= PATIENCE
+            if first and not self.patient:
+                settled = SETTLED * standard_errors(self.errors, self.folds)[..., -1].min()
+                self.ended |= bool(mean[first - 1] - mean[-1] < settled)
             self._rough = loosen(self.solver, mean.min() / max(mean[0], np.finfo(np.float64).tiny))
         if self.max_terms is not None and (followed[0][0].n_terms > self.max_terms).all():
             self.ended = True
@@ -252,6 +260,13 @@ def weighted_mean(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:
     return np.average(fold_errors, axis=-2, weights=[fold.held_out.weight for fold in folds])
 
 
+def standard_errors(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:
+    """Return the standard error of the mean over the folds, the last axis but one."""
+    means = weighted_mean(fold_errors, folds)
+    spread = weighted_mean((fold_errors - means[..., None, :]) ** 2, folds)
+    return np.asarray(np.sqrt(spread / max(len(folds) - 1, 1)))
+
+
 def choose(fold_errors: FloatArray, folds: Sequence[Fold], rule: str, mixes: Sequence[float] = (1.0,)) -> Selection:
     """Pick the point of least held-out error, or the sparsest within one standard error of it, and the best mix there.
 
@@ -268,8 +283,7 @@ def choose(fold_errors: FloatArray, folds: Sequence[Fold], rule: str, mixes: Seq
     Selection
     """
     means = weighted_mean(fold_errors, folds)
-    spread = weighted_mean((fold_errors - means[:, None]) ** 2, folds)
-    deviations = np.sqrt(spread / max(len(folds) - 1, 1))
+    deviations = standard_errors(fold_errors, folds)
     mix, index = (int(place) for place in np.unravel_index(np.argmin(means), means.shape))
     if rule == "1se":
         limit = means[mix, index] + deviations[mix, index]
@@ -324,7 +338,10 @@ def select(
 
     def attempt(candidates: Sequence[Solver], cap: int | None) -> tuple[list[Path], Selection, Solver]:
         ending = [one if isinstance(selection, str) else EndingAt(one, selection) for one in candidates]
-        walks = [Walk(one, problem, folds, loss=loss, max_terms=cap, n_threads=n_threads) for one in ending]
+        patient = selection != "1se"
+        walks = [
+            Walk(one, problem, folds, loss=loss, max_terms=cap, patient=patient, n_threads=n_threads) for one in ending
+        ]
         walk = walk_all(walks, on_progress)
         paths, best = walk.paths, candidates[walks.index(walk)]
         if isinstance(selection, str):

@@ -54,7 +54,7 @@ def test_labels_of_every_kind_give_the_same_model(name, wrap):
 
 def test_probabilities_read_the_score_as_twice_p_minus_one():
     X, y = make_data()
-    fitted = make(selection="min", calibration=None).fit(X, y)
+    fitted = make(selection="min", calibration=None, solver=Glmnet()).fit(X, y)
     scores, probabilities = fitted.decision_function(X), fitted.predict_proba(X)
     assert probabilities.shape == (200, 2)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=0, atol=1e-15)
@@ -262,7 +262,7 @@ def test_bundled_sets_are_learned(name, error):
     assert 1 - fitted.score(X_new, y_new) <= error
     assert fitted.score(X_new, y_new) > DummyClassifier().fit(X, y).score(X_new, y_new) + 0.05
     assert roc_auc_score(y_new, fitted.decision_function(X_new)) > 0.78
-    assert len(fitted.rules_) < 100
+    assert len(fitted.rules_) < len(fitted.candidates_) / 2
 
 
 def test_an_unfitted_model_says_so():

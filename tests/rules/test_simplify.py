@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulegrove.rules.rule import Condition, Rule
-from rulegrove.rules.simplify import simplify
+from rulegrove.rules.simplify import simplify, thin
 
 
 def make_rules(lengths):
@@ -50,3 +50,33 @@ def test_larger_support_wins_among_rules_of_one_length():
 
 def test_no_rules():
     assert simplify([], np.empty((0, 0), dtype=np.int64), 5).kept.size == 0
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 15), st.integers(3, 30), st.floats(0.1, 1.0), st.integers(0, 10**6), st.booleans())
+def test_thinned_rules_differ_and_every_dropped_one_resembles_a_simpler_one(n_rules, n_rows, limit, seed, weighted):
+    rng = np.random.default_rng(seed)
+    base = rng.random((n_rows, 1)) < 0.5
+    columns = base ^ (rng.random((n_rows, n_rules)) < rng.random(n_rules) / 2)
+    columns = columns[:, columns.any(axis=0) & ~columns.all(axis=0)]
+    rules = make_rules(rng.integers(1, 4, columns.shape[1]))
+    weights = rng.random(n_rows) + 0.1 if weighted else np.ones(n_rows)
+    shared = (columns * weights[:, None]).T @ columns
+    kept = thin(rules, shared, weights.sum(), limit)
+    assert kept.tolist() == sorted(set(kept.tolist()))
+    if not rules:
+        return
+    deviations = columns - np.average(columns, axis=0, weights=weights)
+    covariance = (deviations * weights[:, None]).T @ deviations
+    correlation = np.abs(covariance / np.sqrt(np.outer(covariance.diagonal(), covariance.diagonal())))
+    among = correlation[np.ix_(kept, kept)] - np.eye(len(kept))
+    assert (among <= limit + 1e-9).all()
+    for dropped in sorted(set(range(len(rules))) - set(kept.tolist())):
+        simpler = [k for k in kept if len(rules[k].conditions) <= len(rules[dropped].conditions)]
+        assert correlation[dropped, simpler].max() > limit - 1e-9
+
+
+def test_a_limit_of_one_keeps_all():
+    rules = make_rules([1, 1])
+    assert thin(rules, np.array([[40, 40], [40, 41]]), 100, 1.0).tolist() == [0, 1]
+    assert thin([], np.empty((0, 0)), 100, 0.5).tolist() == []

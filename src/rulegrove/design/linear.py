@@ -8,7 +8,7 @@ from rulegrove._typing import FloatArray, IntArray
 
 # Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
 # (Friedman and Popescu 2008, section 5).
-_RULE_SCALE = 0.4
+RULE_SCALE = 0.4
 _CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transposition stay in cache
 
 
@@ -131,7 +131,7 @@ def _fit_term(
     # Values near the largest float overflow here; such a term is left out below.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         center = np.average(clipped, weights=weights)
-        scale = _RULE_SCALE / np.sqrt(np.average((clipped - center) ** 2, weights=weights))
+        scale = RULE_SCALE / np.sqrt(np.average((clipped - center) ** 2, weights=weights))
     if not (np.isfinite(center) and np.isfinite(scale) and scale > 0):
         return None
     return float(lower), float(upper), float(center), float(scale)

@@ -1,5 +1,6 @@
 """What the classifier and the regressor share: parameters, the fit, the fitted attributes."""
 
+import os
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -44,6 +45,7 @@ from rulegrove.estimators._fitting import (
     spawn_pairs,
     warn_constant,
 )
+from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
@@ -76,6 +78,7 @@ class BaseRuleEnsemble(BaseEstimator):
         "min_impurity": [Interval(Real, 0, None, closed="left")],
         "max_conditions": [Interval(Integral, 1, None, closed="left"), None],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "max_correlation": [Interval(Real, 0, 1, closed="right")],
         "terms": [StrOptions({"rules", "linear", "both"})],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
@@ -100,6 +103,7 @@ class BaseRuleEnsemble(BaseEstimator):
         min_impurity: float = 0.0,
         max_conditions: int | None = None,
         max_bins: int = 255,
+        max_correlation: float = 0.9,
         terms: str = "both",
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
@@ -121,6 +125,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self.min_impurity = min_impurity
         self.max_conditions = max_conditions
         self.max_bins = max_bins
+        self.max_correlation = max_correlation
         self.terms = terms
         self.tree_loss = tree_loss
         self.categorical_features = categorical_features
@@ -166,13 +171,13 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_parameters(self)
         solver = self._make_solver()
-        kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
-        announce_compilation(kernels)
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
         selection, honest = resolve_choice(self.selection, self.honest_cv, data.rows.size)
         solver = self._suit_solver(solver, data.rows.size)
+        kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
+        announce_compilation(kernels)
         parts = self._pools(data)
         plan = Plan(
             growth=self._growth(data),
@@ -260,6 +265,7 @@ class BaseRuleEnsemble(BaseEstimator):
             min_impurity=self.min_impurity,
             max_conditions=self.max_conditions,
             max_bins=self.max_bins,
+            max_correlation=self.max_correlation,
             terms=self.terms,
             loss=self._tree_loss(data.targets[data.rows]),
         )
@@ -315,6 +321,47 @@ class BaseRuleEnsemble(BaseEstimator):
         check_is_fitted(self)
         values = self._model.values(self._columns(X))
         return values if any(isinstance(term, Linear) for term in self._model.terms) else values.astype(np.uint8)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell what each term added to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+            Parts that add up to the score exactly; ``explain(X)[i]`` prints the terms that fired on row ``i``, and
+            its `sentences` tell them in words.
+
+        Examples
+        --------
+        >>> from rulegrove import RuleEnsembleClassifier
+        >>> from rulegrove.datasets import load
+        >>> X, y = load("iris")
+        >>> model = RuleEnsembleClassifier(n_candidates=60, random_state=0).fit(X, y)
+        >>> explanation = model.explain(X[:2])
+        >>> bool((explanation.scores == model.decision_function(X[:2])).all())
+        True
+        >>> explanation[0].prediction
+        'Iris-setosa'
+        """
+        check_is_fitted(self)
+        classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
+        return explain_rows(self._model, self._columns(X), self.rules_, classes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a model file, which `load_model` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            Of the file, JSON as documented in ``docs/model-file.md``; one that exists is replaced, whole or not at all.
+        """
+        from rulegrove.estimators.model_file import save_model  # it knows the subclasses, which know this module
+
+        save_model(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

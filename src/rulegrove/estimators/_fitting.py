@@ -25,7 +25,7 @@ from rulegrove.joint_selection import Joint, select_joint
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias, simplify
+from rulegrove.rules.simplify import Alias, simplify, thin
 from rulegrove.selection import Fold, Selection, select
 from rulegrove.solvers import Glmnet
 from rulegrove.solvers.base import Path, Problem, Solver
@@ -106,6 +106,7 @@ class Growth:
     min_impurity: float
     max_conditions: int | None
     max_bins: int
+    max_correlation: float
     terms: str
     loss: Loss
 
@@ -291,11 +292,12 @@ def build_design(
     data: TrainingData,
     candidates: tuple[tuple[Rule, ...], LinearTerms],
     folds: IntArray,
+    max_correlation: float,
     needs_rows: bool,
     n_threads: int,
     progress: Progress,
 ) -> Design:
-    """One pass over the rows: statistics of all candidates, then repeats among the rules dropped.
+    """One pass over the rows: statistics of all candidates, then repeats and near repeats among the rules dropped.
 
     A solver that needs rows gets the bits of the rules that are left by a second pass.
     """
@@ -310,9 +312,12 @@ def build_design(
         n_threads=n_threads,
         on_progress=progress,
     )
-    simplified = simplify(rules, statistics.rule_gram.sum(axis=0), float(statistics.weight.sum()))
-    terms = Terms(tuple(rules[k] for k in simplified.kept), linear, simplified.aliases)
-    statistics = statistics.keep_rules(simplified.kept)
+    shared, total = statistics.rule_gram.sum(axis=0), float(statistics.weight.sum())
+    simplified = simplify(rules, shared, total)
+    distinct = [rules[k] for k in simplified.kept]
+    different = thin(distinct, shared[np.ix_(simplified.kept, simplified.kept)], total, max_correlation)
+    terms = Terms(tuple(distinct[k] for k in different), linear, tuple(simplified.aliases[k] for k in different))
+    statistics = statistics.keep_rules(simplified.kept[different])
     design = Design(terms, statistics, statistics.moments())
     if not needs_rows:
         return design
@@ -398,7 +403,7 @@ def regrown_folds(
     for fold in range(n_folds):
         candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
-        design = build_design(data, candidates, sides, needs_rows, n_threads, progress)
+        design = build_design(data, candidates, sides, growth.max_correlation, needs_rows, n_threads, progress)
         terms.append(design.terms)
         regrown.append(design.fold(1))
     return terms, regrown
@@ -528,7 +533,8 @@ def fit_pool(
     needs_rows = bool(getattr(plan.solver, "needs_rows", False))
     candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"))
     counting = progress.stage("Counting rules")
-    design = build_design(data, candidates, plan.folds, needs_rows, plan.n_threads, counting)
+    limit = plan.growth.max_correlation
+    design = build_design(data, candidates, plan.folds, limit, needs_rows, plan.n_threads, counting)
     fold_terms = [design.terms] * plan.n_folds
     held_out: list[list[Fold]] = []
     if isinstance(plan.selection, str) and plan.honest:

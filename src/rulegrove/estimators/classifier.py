@@ -29,8 +29,10 @@ from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Glmnet, Solver
 
 # Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
-# a lower error with more terms (docs/defaults.md). Up to HONEST_ROWS rows the folds choose the mix.
+# a lower error with more terms (docs/defaults.md). Up to HONEST_ROWS rows the logistic loss, which gives the better
+# probabilities, is cheap with two classes; with more of them the folds choose the mix.
 L1_RATIO = 0.5
+L1_RATIO_OF_FEW = 0.2
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
@@ -40,7 +42,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path picks
     the few rules worth keeping. The score F of a row is the intercept plus the coefficients of the rules that hold plus
-    the linear terms; it estimates ``2 P(second class) - 1``.
+    the linear terms. By the loss of the solver it estimates ``2 P(second class) - 1`` (squared, ramp) or the log odds
+    of the second class (logistic); `solver_` tells which.
 
     Parameters
     ----------
@@ -67,6 +70,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Most splits on the way to a rule, and so most conditions of it.
     max_bins : int, default=255
         Most bins of an attribute, at most 255; also the most categories.
+    max_correlation : float, default=0.9
+        Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
+        candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "ramp", "logistic"}, default="auto"
@@ -81,10 +87,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(l1_ratio="cv")`` up to 1,000 rows,
-        ``Glmnet(l1_ratio=0.5)`` beyond and the lasso at a given point; ``Glmnet()``, the lasso, keeps fewer terms at a
-        somewhat higher error. Others: ``Glmnet(l1_ratio=0.9, relax=True)``,
-        ``Glmnet(loss="logistic")`` or ``Pathbuild(threshold=0.4)``.
+        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.2)`` up
+        to 1,000 rows of two classes, ``Glmnet(l1_ratio="cv")`` up to 1,000 rows of more, ``Glmnet(l1_ratio=0.5)``
+        beyond and the lasso at a given point. ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error.
+        Others: ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
@@ -184,6 +190,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         min_impurity: float = 0.0,
         max_conditions: int | None = None,
         max_bins: int = 255,
+        max_correlation: float = 0.9,
         terms: str = "both",
         tree_loss: str = "auto",
         multiclass: str = "auto",
@@ -209,6 +216,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             min_impurity=min_impurity,
             max_conditions=max_conditions,
             max_bins=max_bins,
+            max_correlation=max_correlation,
             terms=terms,
             tree_loss=tree_loss,
             categorical_features=categorical_features,
@@ -266,7 +274,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
         if self.solver != "glmnet" or not isinstance(self.selection, str):
             return solver
-        return Glmnet(l1_ratio="cv" if n_rows <= HONEST_ROWS else L1_RATIO)
+        if n_rows > HONEST_ROWS:
+            return Glmnet(l1_ratio=L1_RATIO)
+        return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW) if len(self.classes_) == 2 else Glmnet(l1_ratio="cv")
 
     def _joint(self, solver: Solver) -> Joint | None:
         if self.multiclass_ == "grouped":

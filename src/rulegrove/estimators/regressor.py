@@ -47,6 +47,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Most splits on the way to a rule, and so most conditions of it.
     max_bins : int, default=255
         Most bins of an attribute, at most 255; also the most categories.
+    max_correlation : float, default=0.9
+        Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
+        candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "huber"}, default="auto"

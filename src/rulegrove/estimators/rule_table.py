@@ -5,14 +5,10 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, overload
 
-import narwhals as nw
-
+from rulegrove._frames import Backend, make_frame
 from rulegrove.design.terms import Term
-from rulegrove.exceptions import InvalidInputError
-
-Backend = Literal["pandas", "polars", "pyarrow"]
 
 SHOWN_ROWS = 20
 DIGITS = 4  # of thresholds, in printed tables only
@@ -147,13 +143,7 @@ class RuleTable(Sequence[RankedTerm]):
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which kind; None takes the first of them that is installed.
         """
-        candidates: tuple[Backend, ...] = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
-        for name in candidates:
-            try:
-                return nw.from_dict(self.to_dict(), backend=name).to_native()
-            except ImportError:
-                continue
-        raise InvalidInputError(f"to_frame() needs one of {', '.join(candidates)}; install one or use to_dict().")
+        return make_frame(self.to_dict(), backend)
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells for display."""

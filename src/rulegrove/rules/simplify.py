@@ -1,4 +1,4 @@
-"""Rules that are the same column of the training rows, found from the pair counts alone."""
+"""Rules that are the same column of the training rows, or nearly so, found from the pair counts alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,8 +69,7 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
     if not rules:
         return Simplified(np.empty(0, dtype=np.int64), ())
     support = shared.diagonal()
-    lengths = np.array([len(rule.conditions) for rule in rules])
-    order = np.lexsort((np.arange(len(rules)), -support, lengths))
+    order = _simplest_first(rules, support)
     same, opposite = _relations(shared[np.ix_(order, order)], total)
     # Both relations together are an equivalence, so the first member of each class speaks for all of it.
     leader = order[np.argmax(same | opposite, axis=1)]
@@ -82,6 +81,57 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
                 others.append(Alias(rules[place], bool(shared[place, chief] <= ROUNDING * total)))
     kept = sorted(aliases)
     return Simplified(np.array(kept, dtype=np.int64), tuple(tuple(aliases[k]) for k in kept))
+
+
+def thin(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float, max_correlation: float) -> IntArray:
+    """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way.
+
+    Trees see much the same rows, so their rules come in families whose columns hardly differ. A fit gains nothing from
+    the whole family, and its list of rules is shorter and steadier without.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        Without constants among them.
+    shared : ndarray of shape (n_rules, n_rules)
+        Rows on which both rules hold, or their weight.
+    total : float
+        All training rows, or their weight.
+    max_correlation : float
+        Between 0 and 1; 1 keeps all.
+
+    Returns
+    -------
+    ndarray of shape (n_kept,)
+        Positions of the kept rules, in the order of the rules.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.rules.rule import Condition, Rule
+    >>> rules = [Rule((Condition(0, upper=bound),)) for bound in (1.0, 2.0, 9.0)]
+    >>> thin(rules, np.array([[40, 40, 40], [40, 42, 42], [40, 42, 80]]), 100, 0.9)
+    array([1, 2])
+    """
+    if max_correlation >= 1.0 or not rules:
+        return np.arange(len(rules))
+    support = shared.diagonal() / total
+    spread = np.sqrt(support * (1.0 - support))
+    order = _simplest_first(rules, shared.diagonal())
+    left = np.ones(len(rules), dtype=bool)
+    kept = np.zeros(len(rules), dtype=bool)
+    for rule in order:
+        if left[rule]:
+            kept[rule] = True
+            covariance = shared[rule] / total - support[rule] * support
+            left &= np.abs(covariance) <= max_correlation * spread[rule] * spread
+    return np.flatnonzero(kept)
+
+
+def _simplest_first(rules: Sequence[Rule], support: IntArray | FloatArray) -> IntArray:
+    """Order rules by their length, then by falling support, then as they came."""
+    lengths = np.array([len(rule.conditions) for rule in rules])
+    return np.lexsort((np.arange(len(rules)), -support, lengths))
 
 
 def _relations(shared: IntArray | FloatArray, total: float) -> tuple[BoolArray, BoolArray]:

@@ -1,0 +1,80 @@
+"""Draw every picture of docs/gallery.md into docs/gallery/."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_friedman1
+from sklearn.model_selection import train_test_split
+
+from rulegrove import Fpc, Glmnet, Pathbuild, RuleEnsembleClassifier, RuleEnsembleRegressor, Spgl1, datasets
+from rulegrove.plots import (
+    CalibrationDisplay,
+    ComparisonDisplay,
+    DependenceDisplay,
+    Display,
+    ExplanationDisplay,
+    ImportanceDisplay,
+    InteractionDisplay,
+    PathDisplay,
+    RulesDisplay,
+    SelectionDisplay,
+)
+
+FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
+
+
+def save(display: Display, name: str) -> None:
+    """Write a small PNG and close the figure."""
+    display.figure_.savefig(FOLDER / f"{name}.png", dpi=100, pil_kwargs={"optimize": True})
+    plt.close(display.figure_)
+    print(f"{name}.png")
+
+
+def draw_two_classes() -> None:
+    """Diabetes among the Pima."""
+    X = datasets.load("pima").frame("pandas")
+    y = X.pop("class")
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    model = RuleEnsembleClassifier(random_state=0).fit(X_train, y_train)
+    save(RulesDisplay.from_estimator(model, top=12), "rules")
+    save(PathDisplay.from_estimator(model), "path")
+    save(SelectionDisplay.from_estimator(model), "selection")
+    save(ImportanceDisplay.from_estimator(model), "importance")
+    save(DependenceDisplay.from_estimator(model, X_train, "glucose"), "dependence")
+    save(DependenceDisplay.from_estimator(model, X_train, ("glucose", "mass")), "dependence_pair")
+    save(CalibrationDisplay.from_estimator(model, X_test, y_test), "calibration")
+
+    short = RuleEnsembleClassifier(max_terms=15, random_state=0).fit(X_train, y_train)
+    save(ExplanationDisplay.from_estimator(short, X_test, 4, top=8), "explanation")
+
+    solvers = (Glmnet(), Spgl1(), Fpc(), Pathbuild(threshold=0.5))
+    models = [
+        RuleEnsembleClassifier(n_candidates=300, solver=solver, selection="1se", random_state=0).fit(X_train, y_train)
+        for solver in solvers
+    ]
+    save(ComparisonDisplay.from_estimators(models, top=8), "comparison")
+
+
+def draw_three_classes() -> None:
+    """Three kinds of iris."""
+    X = datasets.load("iris").frame("pandas")
+    y = X.pop("class")
+    model = RuleEnsembleClassifier(max_terms=12, random_state=0).fit(X, y)
+    save(RulesDisplay.from_estimator(model, top=10), "rules_classes")
+    save(DependenceDisplay.from_estimator(model, X, "petal_width"), "dependence_classes")
+
+
+def draw_regression() -> None:
+    """Ten attributes of which five matter, two of them together."""
+    X, y = make_friedman1(2000, random_state=0)
+    model = RuleEnsembleRegressor(random_state=0).fit(X, y)
+    save(InteractionDisplay.from_estimator(model, X), "interaction")
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")
+    FOLDER.mkdir(exist_ok=True)
+    draw_two_classes()
+    draw_three_classes()
+    draw_regression()

@@ -1,0 +1,204 @@
+"""Labels, attributes and terms of a model as plain JSON values, and back."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.columns import Feature
+from rulegrove.design.linear import LinearTerms
+from rulegrove.design.terms import Linear, Term, Terms
+from rulegrove.estimators._checked_json import Value, encode_number, encode_numbers
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Condition, Rule
+from rulegrove.rules.simplify import Alias
+
+_SHARE_SLACK = 1e-6  # shares of weights are sums, which rounding may take beyond 0 or 1
+_KINDS = {"bool": (bool,), "int": (int,), "float": (int, float), "str": (str,)}
+
+
+# Labels of classes and categories.
+
+
+def encode_label(label: Any, what: str) -> Any:
+    """Return a label that JSON keeps with its type."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, float):
+        return encode_number(plain) if np.isfinite(plain) else {"float": repr(plain)}
+    if type(plain) in (str, bool, int):
+        return plain
+    raise InvalidInputError(
+        f"{what} {label!r} is a {type(plain).__name__}; a model file keeps texts, numbers and booleans. "
+        "Convert the labels to text and fit again."
+    )
+
+
+def decode_label(value: Value) -> Any:
+    """Return a label."""
+    if isinstance(value.raw, dict):
+        return value.fields(["float"])["float"].number(special=True)
+    if isinstance(value.raw, float):
+        return value.number()
+    if type(value.raw) not in (str, bool, int):
+        value.refuse("a text, a number or a boolean")
+    return value.raw
+
+
+def encode_classes(classes: AnyArray) -> dict[str, Any]:
+    """Return the labels of the classes and their type."""
+    dtype = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    return {"dtype": dtype, "labels": [encode_label(label, "The class") for label in classes]}
+
+
+def decode_classes(value: Value) -> AnyArray:
+    """Return the classes as the array they were."""
+    fields = value.fields(["dtype", "labels"])
+    name = fields["dtype"].text()
+    labels = [decode_label(item) for item in fields["labels"].items()]
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        fields["labels"].refuse("at least two different labels")
+    if name == "object":
+        classes = np.empty(len(labels), dtype=object)
+        classes[:] = labels
+        return classes
+    sized = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)} | {
+        "float16",
+        "float32",
+        "float64",
+    }
+    if name not in sized and name not in ("bool", "str"):
+        fields["dtype"].refuse("a type of labels such as 'str', 'int64' or 'bool'")
+    kind = name if name in ("bool", "str") else name.rstrip("0123456789").removeprefix("u")
+    if not all(type(label) in _KINDS[kind] for label in labels):
+        fields["labels"].refuse(f"a list of labels of the type {name}")
+    try:
+        return np.array(labels, dtype=name)
+    except OverflowError:
+        return fields["labels"].refuse(f"a list of labels within the range of {name}")
+
+
+def encode_feature(feature: Feature) -> dict[str, Any]:
+    """Return an attribute."""
+    if feature.categories is None:
+        return {"name": feature.name}
+    what = f"Column '{feature.name}' cannot be saved: its category"
+    return {"name": feature.name, "categories": [encode_label(label, what) for label in feature.categories]}
+
+
+def decode_feature(value: Value) -> Feature:
+    """Return an attribute."""
+    fields = value.fields(["name"], ["categories"])
+    if "categories" not in fields:
+        return Feature(fields["name"].text())
+    labels = tuple(decode_label(item) for item in fields["categories"].items())
+    if len(set(labels)) < len(labels):
+        fields["categories"].refuse("a list of different labels")
+    return Feature(fields["name"].text(), labels)
+
+
+# Terms.
+
+
+def encode_condition(condition: Condition) -> dict[str, Any]:
+    """Return a condition; an open side is left out."""
+    fields: dict[str, Any] = {"feature": condition.feature}
+    if condition.categories is not None:
+        fields["categories"] = list(condition.categories)
+    if condition.lower > -np.inf:
+        fields["lower"] = encode_number(condition.lower)
+    if condition.upper < np.inf:
+        fields["upper"] = encode_number(condition.upper)
+    if condition.missing:
+        fields["missing"] = True
+    return fields
+
+
+def decode_condition(value: Value, features: Sequence[Feature]) -> Condition:
+    """Return a condition on one of the attributes."""
+    fields = value.fields(["feature"], ["categories", "lower", "upper", "missing"])
+    feature = fields["feature"].integer(0, len(features) - 1)
+    labels = features[feature].categories
+    missing = "missing" in fields and fields["missing"].boolean()
+    if ("categories" in fields) != (labels is not None):
+        value.refuse(f"a condition on {'categories' if labels is not None else 'numbers'}, as its attribute has them")
+    if "categories" in fields:
+        if "lower" in fields or "upper" in fields:
+            value.refuse("a condition on categories, without bounds")
+        codes = fields["categories"].positions(len(labels or ())).tolist()
+        return Condition(feature, categories=tuple(codes), missing=missing)
+    lower = fields["lower"].number(special=True) if "lower" in fields else -np.inf
+    upper = fields["upper"].number(special=True) if "upper" in fields else np.inf
+    if not (lower < upper or (missing and (lower == np.inf or upper == -np.inf))):
+        value.refuse("a condition whose lower bound lies below its upper one")
+    return Condition(feature, lower, upper, None, missing)
+
+
+def encode_rule(rule: Rule) -> list[dict[str, Any]]:
+    """Return the conditions of a rule."""
+    return [encode_condition(condition) for condition in rule.conditions]
+
+
+def decode_rule(value: Value, features: Sequence[Feature]) -> Rule:
+    """Return a rule, its conditions sorted by attribute."""
+    conditions = tuple(decode_condition(item, features) for item in value.items())
+    if not conditions or any(one.feature >= other.feature for one, other in itertools.pairwise(conditions)):
+        value.refuse("conditions sorted by attribute, one an attribute")
+    return Rule(conditions)
+
+
+def encode_term(term: Term) -> dict[str, Any]:
+    """Return a rule or a linear term as fields."""
+    if isinstance(term, Rule):
+        return {"conditions": encode_rule(term)}
+    return {"linear": {"feature": term.feature, "lower": term.lower, "upper": term.upper, "fill": term.fill}}
+
+
+def decode_linear(value: Value, features: Sequence[Feature]) -> Linear:
+    """Return a linear term on a numeric attribute."""
+    fields = value.fields(["feature", "lower", "upper", "fill"])
+    feature = fields["feature"].integer(0, len(features) - 1)
+    if features[feature].categories is not None:
+        fields["feature"].refuse("a numeric attribute")
+    lower = fields["lower"].number()
+    return Linear(feature, lower, fields["upper"].number(low=lower), fields["fill"].number())
+
+
+def encode_candidates(terms: Terms) -> dict[str, Any]:
+    """Return the candidates of a pool."""
+    linear = terms.linear
+    return {
+        "rules": [encode_rule(rule) for rule in terms.rules],
+        "aliases": [
+            [{"conditions": encode_rule(alias.rule), "opposite": alias.opposite} for alias in aliases]
+            for aliases in terms.aliases
+        ],
+        "linear": {
+            "features": linear.features.tolist(),
+            **{name: encode_numbers(getattr(linear, name)) for name in ("lower", "upper", "center", "scale")},
+        },
+    }
+
+
+def decode_candidates(value: Value, features: Sequence[Feature]) -> Terms:
+    """Return the candidates of a pool."""
+    fields = value.fields(["rules", "aliases", "linear"])
+    rules = tuple(decode_rule(item, features) for item in fields["rules"].items())
+    aliases = tuple(
+        tuple(_decode_alias(alias, features) for alias in item.items()) for item in fields["aliases"].items(len(rules))
+    )
+    parts = fields["linear"].fields(["features", "lower", "upper", "center", "scale"])
+    places = parts["features"].positions(len(features))
+    numbers = {name: parts[name].numbers(len(places)) for name in ("lower", "upper", "center", "scale")}
+    return Terms(rules, LinearTerms(places, **numbers), aliases)
+
+
+def _decode_alias(value: Value, features: Sequence[Feature]) -> Alias:
+    fields = value.fields(["conditions", "opposite"])
+    return Alias(decode_rule(fields["conditions"], features), fields["opposite"].boolean())
+
+
+def decode_shares(value: Value, n_classes: int) -> FloatArray:
+    """Return the share of each class."""
+    return value.numbers(n_classes, -_SHARE_SLACK, 1.0 + _SHARE_SLACK)

@@ -1,0 +1,332 @@
+"""The model file: a fitted estimator as versioned JSON. Reading it checks everything and runs nothing."""
+
+import importlib.metadata
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove._files import write_whole
+from rulegrove._typing import FloatArray
+from rulegrove._validation import check_parameters
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Term
+from rulegrove.estimators import _file_fits as fits
+from rulegrove.estimators import _file_terms as file_terms
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._checked_json import Value, encode_numbers, parse
+from rulegrove.estimators._fitting import Fitted, one_or_all, share_importance
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Rule
+
+FORMAT = "rulegrove model"
+VERSION = 1  # of the layout; docs/model-file.md tells what each one holds
+MAX_BYTES = 2**28  # a file beyond 256 MB is not read: the largest models take some megabytes
+MAX_CELLS = 2**27  # coefficients of all paths together once their zeros are written out: a gigabyte
+
+ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]] = {
+    "RuleEnsembleClassifier": RuleEnsembleClassifier,
+    "RuleEnsembleRegressor": RuleEnsembleRegressor,
+}
+_COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
+_COMMON += ["terms", "candidates", "outputs"]
+_OF_CLASSES = ["classes", "multiclass", "calibration"]
+
+
+def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+    path : str or path
+        Of the file; one that exists is replaced.
+
+    See Also
+    --------
+    load_model : Read it back.
+
+    Notes
+    -----
+    The layout is documented in ``docs/model-file.md``. Parameters that JSON cannot hold (a splitter as `cv`, a
+    generator as `random_state`) are left out and have their defaults after loading; predictions do not need them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rulegrove import RuleEnsembleClassifier, load_model
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("iris", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=50, max_terms=3, random_state=0).fit(X, y)
+    >>> path = FilePath(tempfile.mkdtemp()) / "model.json"
+    >>> save_model(model, path)
+    >>> bool((load_model(path).predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    write_whole(path, dump_model(model))
+
+
+def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+    """Read a fitted estimator from a model file.
+
+    Loading runs no code from the file: every value is checked for type, length and range, and what does not fit
+    is an `InvalidInputError` that names the place. Predictions are those of the saved model bit for bit.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    RuleEnsembleClassifier or RuleEnsembleRegressor
+        As it was saved, with `rules_`, `path_`, `selection_` and `candidates_`.
+
+    See Also
+    --------
+    save_model : Write the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rulegrove import load_model
+    >>> path = FilePath(tempfile.mkdtemp()) / "model.json"
+    >>> _ = path.write_text('{"format": "something else"}')
+    >>> load_model(path)
+    Traceback (most recent call last):
+        ...
+    rulegrove.exceptions.InvalidInputError: model.json is no rulegrove model: its `format` is 'something else'.
+    """
+    file = FilePath(path)
+    with file.open("rb") as handle:
+        content = handle.read(MAX_BYTES + 1)
+    return parse_model(content, file.name)
+
+
+def dump_model(model: BaseRuleEnsemble) -> str:
+    """Return the text of a model file; see `save_model`."""
+    name = type(model).__name__
+    if ESTIMATORS.get(name) is not type(model):
+        raise InvalidInputError(f"A model file holds one of {', '.join(ESTIMATORS)}; got a {name}.")
+    check_is_fitted(model)
+    check_parameters(model)
+    own = model._model
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
+        "estimator": name,
+        "parameters": fits.encode_parameters(model),
+        "features": [file_terms.encode_feature(feature) for feature in own.features],
+        "named_features": hasattr(model, "feature_names_in_"),
+        "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
+    }
+    if isinstance(model, RuleEnsembleClassifier):
+        document["classes"] = file_terms.encode_classes(model.classes_)
+        document["multiclass"] = model.multiclass_
+        document["calibration"] = fits.encode_calibration(model.calibration_)
+    coefs = np.atleast_2d(own.coefs).T.tolist()
+    document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
+    document["candidates"] = [file_terms.encode_candidates(terms) for terms in _as_list(model.candidates_)]
+    parts = (_as_list(part) for part in (model.solver_, model.path_, model.selection_))
+    document["outputs"] = [
+        {
+            "solver": fits.encode_solver(solver),
+            "path": fits.encode_path(path),
+            "selection": fits.encode_selection(selection),
+        }
+        for solver, path, selection in zip(*parts, strict=True)
+    ]
+    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+    """Return the estimator of a model file's content; see `load_model`.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        Of the file, for messages.
+    """
+    if len(content) > MAX_BYTES:
+        raise InvalidInputError(f"{name} is larger than {MAX_BYTES} bytes; no model file is. Check the path.")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{name} is no model file, or a damaged one: {error}.") from None
+    document = parse(text, name)
+    _check_version(document)
+    return _decode_model(document)
+
+
+def _check_version(document: Value) -> None:
+    """Refuse what is no model file, or one of another layout."""
+    raw, name = document.raw, document.file
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+        came = (
+            f"its `format` is {raw['format']!r}" if isinstance(raw, dict) and "format" in raw else "it has no `format`"
+        )
+        raise InvalidInputError(f"{name} is no rulegrove model: {came[:80]}.")
+    version = raw.get("version")
+    if type(version) is not int or version < 1:
+        Value(version, "version", name).refuse("a positive integer")
+    if version > VERSION:
+        raise InvalidInputError(
+            f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
+            "update rulegrove to read it."
+        )
+
+
+def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+    """Return the estimator of a document of the newest layout."""
+    name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
+    of_classes = name == "RuleEnsembleClassifier"
+    fields = document.fields([*_COMMON, *(_OF_CLASSES if of_classes else [])])
+    fields["written_by"].text()
+    model = _make_estimator(fields["parameters"], name)
+    features = tuple(file_terms.decode_feature(item) for item in fields["features"].items())
+    if not features:
+        fields["features"].refuse("a list of attributes")
+    intercepts = fields["intercepts"].numbers()
+    if isinstance(model, RuleEnsembleClassifier):
+        _set_classes(model, fields)
+    n_outputs = len(model.classes_) if of_classes and len(model.classes_) > 2 else 1
+    if len(intercepts) != n_outputs:
+        fields["intercepts"].refuse(f"a list of {n_outputs}")
+    if isinstance(model, RuleEnsembleClassifier):
+        model.calibration_ = fits.decode_calibration(fields["calibration"], n_outputs)
+    model.n_features_in_ = len(features)
+    if fields["named_features"].boolean():
+        model.feature_names_in_ = np.array([feature.name for feature in features], dtype=object)
+    _set_terms(model, fields["terms"], features, intercepts)
+    _set_outputs(model, fields, features, n_outputs)
+    return model
+
+
+def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+    """Return the estimator, not yet fitted, with its parameters checked."""
+    model = ESTIMATORS[name](**fits.decode_parameters(value, ESTIMATORS[name]))
+    try:
+        check_parameters(model)
+    except (ValueError, TypeError) as error:
+        value.blame(error)
+    return model
+
+
+def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> None:
+    """Set what a classifier knows of its classes."""
+    model.classes_ = file_terms.decode_classes(fields["classes"])
+    model.multiclass_ = fields["multiclass"].text(["ovr", "shared", "grouped"])
+
+
+def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
+    """Return a term with what the training rows say about it; words are made anew when it is read."""
+    fields = {**file_terms.encode_term(row.term), "coefs": list(coefs), "importance": row.importance}
+    if isinstance(row.term, Rule):
+        fields["support"] = row.support
+    if row.mean_target is not None:
+        fields["mean_target"] = row.mean_target
+    if row.confidences is not None:
+        fields["shares"] = list(row.confidences.values())
+    if row.aliases:
+        fields["aliases"] = list(row.aliases)
+    return fields
+
+
+def _set_terms(
+    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
+    value: Value,
+    features: tuple[Feature, ...],
+    intercepts: FloatArray,
+) -> None:
+    """Set the ranked terms and what follows from them."""
+    n_outputs, of_classes = len(intercepts), isinstance(model, RuleEnsembleClassifier)
+    terms: list[Term] = []
+    coefs: list[FloatArray] = []
+    rows = []
+    for place, item in enumerate(value.items()):
+        own = ["conditions"] if isinstance(item.raw, dict) and "conditions" in item.raw else ["linear"]
+        about = ["support", "shares" if of_classes else "mean_target"] if own == ["conditions"] else []
+        fields = item.fields([*own, "coefs", "importance", *about], ["aliases"])
+        term: Term = (
+            file_terms.decode_rule(fields["conditions"], features)
+            if "conditions" in fields
+            else file_terms.decode_linear(fields["linear"], features)
+        )
+        terms.append(term)
+        coefs.append(fields["coefs"].numbers(n_outputs))
+        rows.append(
+            RankedTerm(
+                rank=place + 1,
+                kind="rule" if isinstance(term, Rule) else "linear",
+                text=term.text(features),
+                short_text=term.text(features, DIGITS),
+                importance=fields["importance"].number(0.0),
+                support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
+                aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),
+                term=term,
+                **_describe(model, term, coefs[-1], fields),
+            )
+        )
+    if len(set(terms)) < len(terms):
+        value.refuse("a list of different terms")
+    table = np.ascontiguousarray(np.array(coefs).reshape(len(terms), n_outputs).T)
+    own_model = RuleModel(
+        features,
+        tuple(terms),
+        table[0] if n_outputs == 1 else table,
+        float(intercepts[0]) if n_outputs == 1 else intercepts,
+    )
+    importances = np.array([row.importance for row in rows], dtype=np.float64)
+    model._model = own_model
+    model.rules_ = RuleTable(rows, of_classes=of_classes)
+    model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
+    nothing = np.zeros(len(terms))
+    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()), len(features))
+
+
+def _describe(
+    model: RuleEnsembleClassifier | RuleEnsembleRegressor, term: Term, coefs: FloatArray, fields: dict[str, Value]
+) -> dict[str, Any]:
+    """Tell what a term says about the target, as the estimator does after a fit."""
+    if isinstance(model, RuleEnsembleRegressor):
+        mean_target = fields["mean_target"].number() if "mean_target" in fields else None
+        return {"coefficient": float(coefs[0]), "mean_target": mean_target}
+    n_classes = len(model.classes_)
+    shares = file_terms.decode_shares(fields["shares"], n_classes) if "shares" in fields else np.zeros(n_classes)
+    return model._describe_term(term, coefs if n_classes > 2 else np.array([-coefs[0], coefs[0]]), shares)
+
+
+def _set_outputs(
+    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
+    fields: dict[str, Value],
+    features: tuple[Feature, ...],
+    n_outputs: int,
+) -> None:
+    """Set the candidates, and for each output the solver, the path and the chosen point."""
+    pools = [file_terms.decode_candidates(item, features) for item in fields["candidates"].items()]
+    if len(pools) not in (1, n_outputs):
+        fields["candidates"].refuse(f"a list of 1 or {n_outputs}")
+    solvers, paths, selections = [], [], []
+    for output, item in enumerate(fields["outputs"].items(n_outputs)):
+        parts = item.fields(["solver", "path", "selection"])
+        n_terms = len(pools[output if len(pools) > 1 else 0])
+        solvers.append(fits.decode_solver(parts["solver"]))
+        paths.append(fits.decode_path(parts["path"], n_terms, MAX_CELLS // n_outputs))
+        selections.append(fits.decode_selection(parts["selection"], len(paths[-1].coefs)))
+    model.solver_, model.path_ = one_or_all(solvers), one_or_all(paths)
+    model.selection_, model.candidates_ = one_or_all(selections), one_or_all(pools)
+
+
+def _as_list(values: Any) -> list[Any]:
+    """Return what `one_or_all` was given."""
+    return values if isinstance(values, list) else [values]

@@ -1,0 +1,144 @@
+"""What every export writes down: the parts of the score in the order of the sum, and the way to probabilities."""
+
+import importlib.util
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove._typing import FloatArray
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Linear, Term
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.calibration import Curves, Sigmoid, Steps, Temperature
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.joint_selection import Multinomial
+from rulegrove.rules.rule import Condition, Rule
+
+# A score that estimates 2 p - 1 is read as (F + 1) / 2 between 0 and 1: the straight line through these two points.
+_MEAN = Steps(np.array([-1.0, 1.0]), np.array([0.0, 1.0]))
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A model as a sum: ``intercept + (rules, in order) + each linear term, in order``, for each output.
+
+    The order matters: sums of floats that are made in the same order are the same bit for bit.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    intercepts : ndarray of shape (n_outputs,)
+    rules : tuple of Rule
+    rule_coefs : ndarray of shape (n_outputs, n_rules)
+    linear : tuple of Linear
+    linear_coefs : ndarray of shape (n_outputs, n_linear)
+    classes : tuple or None
+        Labels of the classes; None for a regressor.
+    link : Temperature, Curves or None
+        What turns scores into probabilities; None for a regressor.
+    """
+
+    features: tuple[Feature, ...]
+    intercepts: FloatArray
+    rules: tuple[Rule, ...]
+    rule_coefs: FloatArray
+    linear: tuple[Linear, ...]
+    linear_coefs: FloatArray
+    classes: tuple[Any, ...] | None
+    link: Temperature | Curves | None
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores of a row: one, or one a class."""
+        return len(self.intercepts)
+
+    @property
+    def used_features(self) -> list[int]:
+        """Ascending positions of the attributes that the terms ask about."""
+        terms: tuple[Term, ...] = (*self.rules, *self.linear)
+        return sorted({feature for term in terms for feature in term.features})
+
+    def rule_parts(self, output: int) -> Iterator[tuple[Rule, float]]:
+        """Go through the rules that count for an output, in order, with their coefficients."""
+        return _nonzero(self.rules, self.rule_coefs[output])
+
+    def linear_parts(self, output: int) -> Iterator[tuple[Linear, float]]:
+        """Go through the linear terms that count for an output, in order, with their coefficients."""
+        return _nonzero(self.linear, self.linear_coefs[output])
+
+
+def _nonzero(terms: Iterable[Any], coefs: FloatArray) -> Iterator[tuple[Any, float]]:
+    return ((term, float(coef)) for term, coef in zip(terms, coefs, strict=True) if coef != 0.0)
+
+
+def read_scoring(model: BaseRuleEnsemble) -> Scoring:
+    """Return what an export writes down of a fitted estimator.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("iris", return_X_y=True)
+    >>> scoring = read_scoring(RuleEnsembleClassifier(n_candidates=50, random_state=0).fit(X, y))
+    >>> scoring.n_outputs, scoring.classes[0]
+    (3, 'Iris-setosa')
+    """
+    if not isinstance(model, BaseRuleEnsemble):
+        raise InvalidInputError(
+            f"Only a RuleEnsembleClassifier or RuleEnsembleRegressor can be exported; got a {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    own = model._model
+    coefs = np.atleast_2d(own.coefs)
+    is_rule = np.array([isinstance(term, Rule) for term in own.terms], dtype=bool)
+    of_classes = isinstance(model, RuleEnsembleClassifier)
+    return Scoring(
+        features=own.features,
+        intercepts=np.atleast_1d(np.asarray(own.intercept, dtype=np.float64)),
+        rules=tuple(term for term in own.terms if isinstance(term, Rule)),
+        rule_coefs=coefs[:, is_rule],
+        linear=tuple(term for term in own.terms if isinstance(term, Linear)),
+        linear_coefs=coefs[:, ~is_rule],
+        classes=tuple(model.classes_.tolist()) if of_classes else None,
+        link=_read_link(model) if isinstance(model, RuleEnsembleClassifier) else None,
+    )
+
+
+def _read_link(model: RuleEnsembleClassifier) -> Temperature | Curves:
+    """Return how `predict_proba` reads scores, the meaning of the loss written as a temperature or curves too."""
+    if model.calibration_ is not None:
+        return model.calibration_
+    n_outputs = len(model.classes_) if len(model.classes_) > 2 else 1
+    if n_outputs > 1 and isinstance(model._joint(model.solver_[0]), Multinomial):
+        return Temperature(1.0)
+    return Curves((Sigmoid(1.0, 0.0) if model._loss_name == "logistic" else _MEAN,) * n_outputs)
+
+
+def need_package(name: str, extra: str) -> None:
+    """Say how to install a package that an export needs."""
+    if importlib.util.find_spec(name) is None:
+        raise ImportError(f"This export needs {name}; install it with: pip install 'rulegrove[{extra}]'")
+
+
+def is_only_missing(condition: Condition) -> bool:
+    """Whether a condition on a number asks for a missing value."""
+    return condition.lower == np.inf or condition.upper == -np.inf
+
+
+def steps_parts(curve: Steps) -> list[tuple[float, float, float, float]]:
+    """Return the pieces ``(end, slope, start, level)`` of a curve: up to `end`, ``slope * (F - start) + level``.
+
+    Before the first piece, from its `start`, the curve has the first probability, after the last one the last.
+    Slopes are those of `numpy.interp`, so that the values are the same bit for bit.
+    """
+    x, y = curve.scores.tolist(), curve.probabilities.tolist()
+    pieces = zip(x, x[1:], y, y[1:], strict=False)
+    return [(end, (high - low) / (end - start), start, low) for start, end, low, high in pieces if end > start]

@@ -1,0 +1,231 @@
+"""The query that scores a table: clean inputs, the sum in steps, the class, the probabilities."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
+from rulegrove.export._scoring import Scoring, steps_parts
+from rulegrove.export._sql_terms import Database, Terms, add, all_of, column, divide, multiply
+
+CHUNK_TERMS = 200  # added up in one expression; databases limit how deep one may be (SQLite to 1,000)
+LEAST_EXPONENT = -700.0  # PostgreSQL makes an error of an exponential that underflows; exp(-700) is 1e-304
+
+DATABASES = {
+    "ansi": Database("postgres", "none"),
+    "bigquery": Database("bigquery", "tested"),
+    "duckdb": Database("duckdb", "largest"),
+    "postgres": Database("postgres", "equal", cast_numbers=True, materialised=True),
+    "spark": Database("spark", "equal"),
+    "sqlite": Database("sqlite", "none", dyadic_numbers=True, materialised=True, collation="BINARY"),
+}
+
+
+def write_query(
+    scoring: Scoring, database: Database, table: Sequence[str], keep: Sequence[str], outputs: Sequence[str]
+) -> str:
+    """Return the query; see `to_sql`.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    database : Database
+    table : sequence of str
+        Parts of the name.
+    keep : sequence of str
+    outputs : sequence of {"score", "class", "probability"}
+    """
+    query = _Query(database, table, keep)
+    names = _write_scores(query, scoring)
+    scores = [column(name) for name in names]
+    chosen: dict[str, exp.Expression] = {}
+    if "probability" in outputs:
+        chances = _write_probabilities(query, scoring, names)
+        chosen = {f"probability_{place}": chance for place, chance in enumerate(chances)}
+    results = dict(zip(names, scores, strict=True)) if "score" in outputs else {}
+    if "class" in outputs:
+        results["class"] = _write_class(database, scoring, scores)
+    return query.text({**results, **chosen})
+
+
+class _Query:
+    """A query in the making: steps, each of which selects from the one before."""
+
+    def __init__(self, database: Database, table: Sequence[str], keep: Sequence[str]):
+        name, *above = [exp.to_identifier(part, quoted=True) for part in reversed(table)]
+        self.database = database
+        self._keep = [column(name) for name in keep]
+        self._steps: list[exp.Select] = []
+        self._source = exp.Table(this=name, **dict(zip(("db", "catalog"), above, strict=False)))
+
+    def _select(self, columns: dict[str, exp.Expression]) -> exp.Select:
+        named = [
+            value if isinstance(value, exp.Column) and value.name == name else exp.alias_(value, name, quoted=True)
+            for name, value in columns.items()
+        ]
+        chosen = [*(kept.copy() for kept in self._keep), *named]
+        return exp.select(*(chosen or [exp.alias_(exp.Literal.number(1), "rg_row")])).from_(self._source, copy=False)
+
+    def step(self, new: dict[str, exp.Expression], carried: Sequence[str] = ()) -> None:
+        """Add a step that computes columns and carries others on."""
+        self._steps.append(self._select({**{name: column(name) for name in carried}, **new}))
+        self._source = exp.to_table(f"rg_step_{len(self._steps)}")
+
+    def text(self, results: dict[str, exp.Expression]) -> str:
+        """Return the query with these results."""
+        query = self._select(results)
+        for place, step in enumerate(self._steps):
+            once = True if self.database.materialised and place else None
+            query = query.with_(f"rg_step_{place + 1}", as_=step, materialized=once, copy=False)
+        return query.sql(dialect=self.database.dialect, pretty=True)
+
+
+def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
+    """Add the steps from the table to the scores; return their columns."""
+    terms = Terms(query.database, scoring.features)
+    sums = [_summands(query.database, terms, scoring, output) for output in range(scoring.n_outputs)]
+    query.step({f"rg_x{feature}": query.database.clean(scoring.features[feature]) for feature in scoring.used_features})
+    carried = [f"rg_x{feature}" for feature in scoring.used_features]
+    flags = terms.flags()
+    if flags:
+        carried = [f"rg_x{feature}" for feature in sorted({term.feature for term in scoring.linear})]
+        query.step(flags, carried)
+        carried += flags
+    names = ["prediction" if scoring.classes is None else "score"]
+    if scoring.n_outputs > 1:
+        names = [f"score_{output}" for output in range(scoring.n_outputs)]
+    last = max(len(summands) - 1 for summands in sums) // CHUNK_TERMS
+    for chunk in range(last + 1):
+        partial = {}
+        for output, (name, summands) in enumerate(zip(names, sums, strict=True)):
+            so_far = column(f"rg_s{output}") if chunk else None
+            for summand in summands[chunk * CHUNK_TERMS : (chunk + 1) * CHUNK_TERMS]:
+                so_far = summand(so_far)
+            assert so_far is not None
+            partial[name if chunk == last else f"rg_s{output}"] = so_far
+        query.step(partial, carried if chunk < last else [])
+    return names
+
+
+Summand = Callable[[exp.Expression | None], exp.Expression]
+
+
+def _summands(database: Database, terms: Terms, scoring: Scoring, output: int) -> list[Summand]:
+    """Return the additions that make a score, in the order of the model: rules, intercept, linear terms."""
+
+    def added(value: exp.Expression) -> Summand:
+        return lambda so_far: value if so_far is None else add(so_far, value)
+
+    def start(so_far: exp.Expression | None) -> exp.Expression:
+        intercept = database.number(float(scoring.intercepts[output]))
+        return intercept if so_far is None else add(intercept, exp.Paren(this=so_far))
+
+    rules = [added(terms.rule(term, coef)) for term, coef in scoring.rule_parts(output)]
+    lines = [added(multiply(database.number(coef), terms.linear(term))) for term, coef in scoring.linear_parts(output)]
+    return [*rules, start, *lines]
+
+
+def _later_beaten(scores: Sequence[exp.Expression], place: int) -> exp.Expression:
+    """Return whether a score is at least each later one; asked in order this finds the first of the largest."""
+    return all_of([exp.GTE(this=scores[place].copy(), expression=later.copy()) for later in scores[place + 1 :]])
+
+
+def _of_largest(scores: Sequence[exp.Expression], values: Sequence[exp.Expression]) -> exp.Expression:
+    """Return the value that stands at the place of the largest score, the first of equal ones."""
+    tree = exp.Case()
+    for place, value in enumerate(values[:-1]):
+        tree = tree.when(_later_beaten(scores, place), value.copy(), copy=False)
+    return tree.else_(values[-1].copy(), copy=False)
+
+
+def _write_class(database: Database, scoring: Scoring, scores: Sequence[exp.Expression]) -> exp.Expression:
+    """Return the label of the class."""
+    labels = [database.label(label) for label in scoring.classes or ()]
+    if len(scores) > 1:
+        return _of_largest(scores, labels)
+    positive = exp.GT(this=scores[0].copy(), expression=database.number(0.0))
+    return exp.Case().when(positive, labels[1]).else_(labels[0])
+
+
+def _write_probabilities(query: _Query, scoring: Scoring, names: Sequence[str]) -> list[exp.Expression]:
+    """Add the steps to the probabilities; return these."""
+    link, database = scoring.link, query.database
+    scores = [column(name) for name in names]
+    if isinstance(link, Temperature) and len(names) > 1:
+        return _write_softmax(query, link.slope, names)
+    curves: tuple[Curve, ...] = (Sigmoid(link.slope, 0.0),) if isinstance(link, Temperature) else ()
+    curves = link.curves if isinstance(link, Curves) else curves
+    carried = list(names)
+    if any(isinstance(curve, Sigmoid) for curve in curves):
+        odds = {
+            f"rg_z{k}": _odds(database, curve, scores[k])
+            for k, curve in enumerate(curves)
+            if isinstance(curve, Sigmoid)
+        }
+        query.step(odds, carried)
+        sizes = {f"rg_e{k}": _decay(database, column(f"rg_z{k}")) for k in range(len(curves)) if f"rg_z{k}" in odds}
+        query.step(sizes, [*carried, *odds])
+        carried += [*odds, *sizes]
+    shares = {f"rg_p{k}": _share(database, curve, scores[k], k) for k, curve in enumerate(curves)}
+    query.step(shares, names)
+    if len(names) == 1:
+        return [exp.Sub(this=database.number(1.0), expression=column("rg_p0")), column("rg_p0")]
+    query.step({"rg_total": reduce(add, [column(name) for name in shares])}, [*names, *shares])
+    return [_normalised(database, scores, place) for place in range(len(names))]
+
+
+def _odds(database: Database, curve: Sigmoid, score: exp.Expression) -> exp.Expression:
+    odds = multiply(database.number(curve.slope), score.copy())
+    return add(odds, database.number(curve.shift)) if curve.shift else odds
+
+
+def _decay(database: Database, odds: exp.Expression) -> exp.Expression:
+    """Return ``exp(-|z|)``, which is never too large, and not too small for any database."""
+    least, size = database.number(LEAST_EXPONENT), exp.Neg(this=exp.Abs(this=odds))
+    bounded = exp.Case().when(exp.LT(this=size, expression=least), least.copy()).else_(size.copy())
+    return exp.Exp(this=bounded)
+
+
+def _share(database: Database, curve: Curve, score: exp.Expression, place: int) -> exp.Expression:
+    """Return the probability that a curve gives to a score."""
+    one, zero = database.number(1.0), database.number(0.0)
+    if isinstance(curve, Sigmoid):
+        odds, decay = column(f"rg_z{place}"), column(f"rg_e{place}")
+        below = exp.Paren(this=add(one, decay))
+        positive = exp.GTE(this=odds, expression=zero)
+        return exp.Case().when(positive, divide(one.copy(), below)).else_(divide(decay.copy(), below.copy()))
+    assert isinstance(curve, Steps)
+    pieces = steps_parts(curve)
+    last = database.number(float(curve.probabilities[-1]))
+    if not pieces:
+        return last
+    first = exp.LT(this=score.copy(), expression=database.number(pieces[0][2]))
+    tree = exp.Case().when(first, database.number(float(curve.probabilities[0])))
+    for end, slope, start, level in pieces:
+        along = exp.Paren(this=exp.Sub(this=score.copy(), expression=database.number(start)))
+        value = add(multiply(database.number(slope), along), database.number(level))
+        tree = tree.when(exp.LT(this=score.copy(), expression=database.number(end)), value, copy=False)
+    return tree.else_(last, copy=False)
+
+
+def _normalised(database: Database, scores: Sequence[exp.Expression], place: int) -> exp.Expression:
+    """Return a share over the sum of all; where that is 0 the largest score takes all."""
+    one, zero = database.number(1.0), database.number(0.0)
+    winner = _of_largest(scores, [one if other == place else zero for other in range(len(scores))])
+    nothing = exp.EQ(this=column("rg_total"), expression=zero.copy())
+    return exp.Case().when(nothing, winner).else_(divide(column(f"rg_p{place}"), column("rg_total")))
+
+
+def _write_softmax(query: _Query, slope: float, names: Sequence[str]) -> list[exp.Expression]:
+    """Add the steps to the softmax of the scores times a slope; return the probabilities."""
+    database = query.database
+    places = range(len(names))
+    query.step({f"rg_z{k}": multiply(database.number(slope), column(names[k])) for k in places}, names)
+    odds = [column(f"rg_z{k}") for k in places]
+    query.step({"rg_top": _of_largest(odds, odds)}, [*names, *(f"rg_z{k}" for k in places)])
+    below = [exp.Paren(this=exp.Sub(this=column("rg_top"), expression=one.copy())) for one in odds]
+    query.step({f"rg_e{k}": _decay(database, below[k]) for k in places}, names)
+    sizes = [f"rg_e{k}" for k in places]
+    query.step({"rg_total": reduce(add, [column(size) for size in sizes])}, [*names, *sizes])
+    return [divide(column(size), column("rg_total")) for size in sizes]

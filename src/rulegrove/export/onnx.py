@@ -1,0 +1,54 @@
+"""A model as an ONNX graph, for any runtime that has one."""
+
+from typing import TYPE_CHECKING
+
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.export._scoring import need_package, read_scoring
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def to_onnx(model: BaseRuleEnsemble) -> "onnx.ModelProto":
+    """Return an ONNX model.
+
+    Inputs: where all attributes are numbers one matrix ``X`` of float64, shape (n_rows, n_features), columns as in
+    the fit. With categories one input for each attribute, named as it and of shape (n_rows, 1): float64 for numbers,
+    strings for categories that are texts. NaN is a missing number, the empty string a missing text.
+
+    Outputs: of a regressor ``prediction`` (n_rows,); of a classifier ``label`` (n_rows,), ``scores`` (n_rows,) or
+    (n_rows, n_classes), and ``probabilities`` (n_rows, n_classes).
+
+    Thresholds and inputs are float64, so no row goes another way than in the model, and the sum is made in the order of
+    the model: in onnxruntime scores are those of `decision_function` bit for bit. Probabilities differ by the last
+    places of `exp`. Write it with ``onnx.save(to_onnx(model), "model.onnx")``.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Notes
+    -----
+    Plain comparisons are written instead of ``TreeEnsemble``: its older form has float32 thresholds and scores, and no
+    form says in which order trees are added up.
+
+    Examples
+    --------
+    >>> import onnxruntime
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("iris", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=50, max_terms=3, random_state=0).fit(X, y)
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> session.run(["label"], {"X": X[:2]})[0].tolist()
+    ['Iris-setosa', 'Iris-setosa']
+    """
+    need_package("onnx", "onnx")
+    from rulegrove.export._onnx_graph import write_graph
+
+    return write_graph(read_scoring(model))

@@ -1,0 +1,231 @@
+"""A model as the source of a Python module that needs nothing but Python."""
+
+import keyword
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.export._scoring import Scoring, is_only_missing, read_scoring, steps_parts
+from rulegrove.rules.rule import Condition, Rule
+
+_OWN_NAME = re.compile(r"row|value|number|label|min|max|total(_\d+)?")  # what `score` calls things itself
+
+_NUMBER = '''
+def number(row, name):
+    """Return a value as a float, NaN where it is missing."""
+    value = row[name]
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return math.nan
+    value = float(value)
+    if math.isinf(value):
+        raise ValueError(f"{name!r} must be finite or missing; got {value}.")
+    return value
+'''
+
+_LABEL = '''
+def label(row, name):
+    """Return a category, None where it is missing."""
+    value = row[name]
+    return None if value is None or value != value or type(value).__name__ in ("NAType", "NaTType") else value
+'''
+
+_SIGMOID = '''
+def sigmoid(z):
+    """Return 1 / (1 + exp(-z)) without overflow."""
+    return 1.0 / (1.0 + math.exp(-z)) if z >= 0.0 else math.exp(z) / (1.0 + math.exp(z))
+'''
+
+_STEPS = '''
+def curve(score, first, pieces, last):
+    """Follow a curve of straight pieces (end, slope, start, level), level before and after them."""
+    if not pieces or score < pieces[0][2]:
+        return first
+    for end, slope, start, level in pieces:
+        if score < end:
+            return slope * (score - start) + level
+    return last
+'''
+
+_NORMALISE = '''
+def normalise(shares, scores):
+    """Divide by the sum; where that is 0 the largest score takes all."""
+    if sum(shares) == 0.0:
+        shares[scores.index(max(scores))] = 1.0
+    total = sum(shares)
+    return [share / total for share in shares]
+'''
+
+
+def to_python(model: BaseRuleEnsemble) -> str:
+    """Return the source of a Python module that scores rows without rulegrove, NumPy or anything else.
+
+    It has ``score(row)``, which takes a dict of values by column name and returns the score (several: a list, one a
+    class), and ``predict(row)``; that of a classifier also ``probabilities(row)``. ``None`` and NaN are
+    missing values. Scores are those of `decision_function` (of a regressor: `predict`) bit for bit; probabilities
+    differ by no more than the last places of `exp`.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("iris", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=50, max_terms=3, random_state=0).fit(X, y)
+    >>> module = {}
+    >>> exec(to_python(model), module)
+    >>> module["predict"]({"x0": 5.1, "x1": 3.5, "x2": 1.4, "x3": 0.2})
+    'Iris-setosa'
+    """
+    scoring = read_scoring(model)
+    names = _variables(scoring)
+    labels = any(scoring.features[feature].categories is not None for feature in scoring.used_features)
+    numbers = any(not _is_text(scoring, feature) for feature in scoring.used_features)
+    parts = [
+        f'"""{type(model).__name__}, written by rulegrove: {len(model.rules_)} terms, nothing needed but Python."""\n',
+        "import math\n",
+        *([_NUMBER] if numbers else []),
+        *([_LABEL] if labels and any(_is_text(scoring, feature) for feature in scoring.used_features) else []),
+        "\n".join(_score(scoring, names)),
+    ]
+    if scoring.classes is None:
+        parts.append('\ndef predict(row):\n    """Return the prediction for a row."""\n    return score(row)')
+    else:
+        parts += [f"\nCLASSES = {_labels(scoring.classes)}\n", *_classes(scoring)]
+    return "\n".join(parts) + "\n"
+
+
+def _labels(labels: tuple[Any, ...]) -> str:
+    """Return labels as a tuple in Python."""
+    return f"({', '.join(_literal(label) for label in labels)}{',' * (len(labels) == 1)})"
+
+
+def _literal(value: Any) -> str:
+    """Return a label as a Python literal, in ASCII so that no character can be lost."""
+    if type(value) in (str, bool, int) or (isinstance(value, float) and math.isfinite(value)):
+        return ascii(value)
+    raise InvalidInputError(f"The label {value!r} has no Python literal; use texts, numbers or booleans as labels.")
+
+
+def _is_text(scoring: Scoring, feature: int) -> bool:
+    """Whether an attribute has categories other than numbers."""
+    return not all(isinstance(label, (int, float)) for label in scoring.features[feature].categories or ())
+
+
+def _variables(scoring: Scoring) -> dict[int, str]:
+    """Return a variable for each attribute: its name as far as Python allows, made unique."""
+    names: dict[int, str] = {}
+    for feature in scoring.used_features:
+        plain = re.sub(r"\W", "_", scoring.features[feature].name, flags=re.ASCII).strip("_").lower()[:40] or "x"
+        plain = f"x_{plain}" if plain[0].isdigit() or keyword.iskeyword(plain) or _OWN_NAME.fullmatch(plain) else plain
+        taken = {*names.values()}
+        names[feature] = plain if plain not in taken else f"{plain}_{feature}"
+        while names[feature] in taken:
+            names[feature] += "_"
+    return names
+
+
+def _score(scoring: Scoring, names: dict[int, str]) -> Iterator[str]:
+    """Write the function `score`."""
+    single = scoring.n_outputs == 1
+    totals = ["total"] if single else [f"total_{output}" for output in range(scoring.n_outputs)]
+    yield "\ndef score(row):"
+    yield f'    """Return the score{"" if single else "s, one a class,"} of a row: a dict of values by column name."""'
+    for feature in scoring.used_features:
+        read = "label" if _is_text(scoring, feature) else "number"
+        yield f"    {names[feature]} = {read}(row, {scoring.features[feature].name!a})"
+    yield from (f"    {total} = 0.0" for total in totals)
+    for place, rule in enumerate(scoring.rules):
+        yield f"    if {_rule(rule, scoring, names)}:"
+        for total, coefs in zip(totals, scoring.rule_coefs, strict=True):
+            if coefs[place] != 0.0:
+                yield f"        {total} += {float(coefs[place])!r}"
+    for total, start in zip(totals, scoring.intercepts.tolist(), strict=True):
+        yield f"    {total} = {start!r} + {total}"
+    for place, term in enumerate(scoring.linear):
+        x = names[term.feature]
+        yield f"    value = {term.fill!r} if {x} != {x} else min(max({x}, {term.lower!r}), {term.upper!r})"
+        for total, coefs in zip(totals, scoring.linear_coefs, strict=True):
+            if coefs[place] != 0.0:
+                yield f"    {total} += {float(coefs[place])!r} * value"
+    yield f"    return {totals[0] if single else '[' + ', '.join(totals) + ']'}\n"
+
+
+def _rule(rule: Rule, scoring: Scoring, names: dict[int, str]) -> str:
+    """Write a rule as a Python condition."""
+    parts = [_condition(condition, scoring, names[condition.feature]) for condition in rule.conditions]
+    if len(parts) > 1:
+        parts = [f"({part})" if " or " in part else part for part in parts]
+    return " and ".join(parts) or "True"
+
+
+def _condition(condition: Condition, scoring: Scoring, x: str) -> str:
+    """Write a condition; comparisons with NaN are false, and NaN differs from itself."""
+    absent = f"{x} is None" if _is_text(scoring, condition.feature) else f"{x} != {x}"
+    present = f"{x} is not None" if _is_text(scoring, condition.feature) else f"{x} == {x}"
+    if condition.categories is not None:
+        labels = scoring.features[condition.feature].categories or ()
+        known = f"{x} in {_labels(tuple(labels[code] for code in condition.categories))}"
+        nothing = not condition.categories
+    else:
+        low = f"{condition.lower!r} < " if condition.lower > -math.inf else ""
+        high = f" <= {condition.upper!r}" if condition.upper < math.inf else ""
+        known = f"{low}{x}{high}" if low and high else f"{x} > {condition.lower!r}" if low else f"{x}{high}"
+        known = known if low or high else present
+        nothing = is_only_missing(condition)
+    if nothing:
+        return absent if condition.missing else "False"
+    return f"{known} or {absent}" if condition.missing else known
+
+
+def _classes(scoring: Scoring) -> Iterator[str]:
+    """Write the functions `predict` and `probabilities` of a classifier."""
+    single, link = scoring.n_outputs == 1, scoring.link
+    yield "\ndef predict(row):"
+    yield '    """Return the class of a row."""'
+    if single:
+        yield "    return CLASSES[1 if score(row) > 0.0 else 0]\n"
+    else:
+        yield "    scores = score(row)\n    return CLASSES[scores.index(max(scores))]\n"
+    curves = link.curves if isinstance(link, Curves) else ()
+    if (single and isinstance(link, Temperature)) or any(isinstance(curve, Sigmoid) for curve in curves):
+        yield _SIGMOID
+    if any(isinstance(curve, Steps) for curve in curves):
+        yield _STEPS
+    if curves and not single:
+        yield _NORMALISE
+    yield "\ndef probabilities(row):"
+    yield '    """Return the probability of each class, in the order of CLASSES."""'
+    if single:
+        yield "    total = score(row)"
+        shape = f"sigmoid({link.slope!r} * total)" if isinstance(link, Temperature) else _curve(curves[0], "total")
+        yield f"    positive = {shape}\n    return [1.0 - positive, positive]"
+    elif isinstance(link, Temperature):
+        yield f"    scores = [{link.slope!r} * one for one in score(row)]"
+        yield "    shares = [math.exp(one - max(scores)) for one in scores]"
+        yield "    return [share / sum(shares) for share in shares]"
+    else:
+        yield "    scores = score(row)\n    shares = ["
+        yield from (f"        {_curve(curve, f'scores[{output}]')}," for output, curve in enumerate(curves))
+        yield "    ]\n    return normalise(shares, scores)"
+
+
+def _curve(curve: Curve, score: str) -> str:
+    """Write a curve on a score."""
+    if isinstance(curve, Sigmoid):
+        return f"sigmoid({curve.slope!r} * {score} + {curve.shift!r})"
+    assert isinstance(curve, Steps)
+    pieces = ", ".join(repr(piece) for piece in steps_parts(curve))
+    first, last = float(curve.probabilities[0]), float(curve.probabilities[-1])
+    return f"curve({score}, {first!r}, [{pieces}], {last!r})"

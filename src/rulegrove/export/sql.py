@@ -1,0 +1,102 @@
+"""A model as one SQL query, for the database where the data live."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.export._scoring import Scoring, need_package, read_scoring
+
+Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
+Output = Literal["score", "class", "probability"]
+
+
+def to_sql(
+    model: BaseRuleEnsemble,
+    table: str | Sequence[str],
+    *,
+    dialect: Dialect = "ansi",
+    keep: Sequence[str] = (),
+    outputs: Sequence[Output] | None = None,
+) -> str:
+    """Return a SELECT that scores the rows of a table.
+
+    Columns of the result: those of `keep`; ``score``, or ``score_0, score_1, ...`` in the order of `classes_` for more
+    than two classes; ``class``; ``probability_0, probability_1, ...`` likewise. A regressor has ``prediction`` only.
+
+    The sum is made in the order of the model, so scores equal `decision_function` bit for bit where the
+    database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities differ by the last
+    places of `exp`. NULL and NaN are missing values. Infinite values, which the estimator refuses, count as large ones.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+    table : str or sequence of str
+        Name of the table, or its parts: ``("schema", "table")``. All names are quoted.
+    dialect : {"ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"}, default="ansi"
+    keep : sequence of str
+        Columns of the table to keep beside the outputs, such as a key.
+    outputs : sequence of {"score", "class", "probability"}, optional
+        What to give of a classifier; all by default.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("iris", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=50, max_terms=3, random_state=0).fit(X, y)
+    >>> database = duckdb.connect()
+    >>> _ = database.execute("CREATE TABLE flowers AS SELECT 5.1 AS x0, 3.5 AS x1, 1.4 AS x2, 0.2 AS x3")
+    >>> database.execute(to_sql(model, "flowers", dialect="duckdb", outputs=["class"])).fetchall()
+    [('Iris-setosa',)]
+    """
+    need_package("sqlglot", "sql")
+    from rulegrove.export._sql_query import DATABASES, write_query
+
+    if dialect not in DATABASES:
+        raise InvalidInputError(f"`dialect` must be one of {', '.join(DATABASES)}; got {dialect!r}.")
+    scoring = read_scoring(model)
+    wanted = _check_outputs(scoring, outputs)
+    return write_query(scoring, DATABASES[dialect], _check_table(table), _check_keep(keep), wanted)
+
+
+def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]:
+    """Return what to give, in the order of the columns."""
+    known = ["score", "class", "probability"]
+    if scoring.classes is None:
+        if outputs is not None:
+            raise InvalidInputError("A regressor has one output, its prediction; leave `outputs` out.")
+        return ["score"]
+    wanted = known if outputs is None else list(outputs)
+    unknown = [output for output in wanted if output not in known]
+    if unknown or not wanted:
+        raise InvalidInputError(f"`outputs` must be some of {', '.join(known)}; got {outputs!r}.")
+    return [output for output in known if output in wanted]
+
+
+def _check_table(table: str | Sequence[str]) -> list[str]:
+    """Return the parts of the table's name."""
+    parts = [table] if isinstance(table, str) else list(table)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part and "\0" not in part for part in parts):
+        raise InvalidInputError(f"`table` must be a name, or up to three parts of one; got {table!r}.")
+    return parts
+
+
+def _check_keep(keep: Sequence[str]) -> list[str]:
+    """Return the columns to keep, refusing names that the query gives itself."""
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    for name in kept:
+        if re.fullmatch(r"class|prediction|score(_\d+)?|probability_\d+|rg_.*", name.lower()):
+            raise InvalidInputError(
+                f"`keep` has {name!r}, a name that the query has for a column of its own; rename it."
+            )
+    if len({name.lower() for name in kept}) < len(kept):
+        raise InvalidInputError("`keep` names a column twice; name each once.")
+    return kept

@@ -1,0 +1,171 @@
+"""The ranked rules as plain text and as Markdown."""
+
+import re
+import textwrap
+
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.export._scoring import read_scoring
+
+WIDTH = 100  # of a line of plain text
+
+
+def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
+    """Return the rules as plain text: a line that says how to add them up, then one numbered entry a term.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+    top : int, optional
+        Only so many of the most important terms; all by default.
+
+    Returns
+    -------
+    str
+        Thresholds and coefficients exact.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("breast-w", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=100, max_terms=3, random_state=0).fit(X, y)
+    >>> print(to_text(model, top=1).splitlines()[0])
+    RuleEnsembleClassifier of 3 terms for 'benign' or 'malignant'
+    """
+    lines = [_title(model, quote="'"), *_how(model), ""]
+    rows = model.rules_[:top]
+    margin = len(str(len(rows))) + 2
+    for row in rows:
+        lead = f"{row.rank}.".ljust(margin)
+        lines += textwrap.wrap(
+            f"{_verb(row)} {_one_line(row.text)}",
+            WIDTH,
+            initial_indent=lead,
+            subsequent_indent=" " * margin,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines += [" " * margin + words for words in (_effect(row), _evidence(row)) if words]
+    return "\n".join([*lines, *_rest(model, top)]) + "\n"
+
+
+def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
+    """Return the rules as a Markdown table.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator.
+    top : int, optional
+        Only so many of the most important terms; all by default.
+
+    Returns
+    -------
+    str
+        Names and labels from the data are escaped: they show as they are and make no markup.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from rulegrove import RuleEnsembleRegressor
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> model = RuleEnsembleRegressor(n_candidates=50, max_terms=3, random_state=0).fit(X, y)
+    >>> print(to_markdown(model, top=1).splitlines()[4])
+    | rank | term | effect | support | mean target |
+    """
+    head = ["rank", "term", "effect", "support", "of them" if hasattr(model, "classes_") else "mean target"]
+    lines = [_escape(_title(model, quote='"')), "", _escape(" ".join(_how(model))), ""]
+    lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"])]
+    for row in model.rules_[:top]:
+        support = f"{row.support:.1%}" if row.kind == "rule" else ""
+        last = _share(row) or ("" if row.mean_target is None else f"{row.mean_target:.4g}")
+        cells = [str(row.rank), _escape(row.text), _escape(_effect(row)), support, _escape(last)]
+        lines.append(_table_row(cells))
+    return "\n".join([*lines, *(f"\n{_escape(line)}" for line in _rest(model, top))]) + "\n"
+
+
+def _table_row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _one_line(words: str) -> str:
+    """Return words without line breaks or control characters, which names may hold."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
+
+
+def _escape(words: str) -> str:
+    """Return words that Markdown shows as they are."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", _one_line(words))
+
+
+def _title(model: BaseRuleEnsemble, quote: str) -> str:
+    """Say what the model is for."""
+    check_is_fitted(model)
+    scoring = read_scoring(model)
+    n_terms = len(model.rules_)
+    what = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
+    if scoring.classes is None:
+        return what
+    labels = [_one_line(f"{quote}{label}{quote}") for label in scoring.classes]
+    return f"{what} for {', '.join(labels[:-1])} or {labels[-1]}"
+
+
+def _how(model: BaseRuleEnsemble) -> list[str]:
+    """Say how a prediction is made of the terms."""
+    scoring = read_scoring(model)
+    starts = scoring.intercepts.tolist()
+    if scoring.classes is None:
+        return [f"The prediction starts at {starts[0]!r}; add what each term says."]
+    labels = [_one_line(str(label)) for label in scoring.classes]
+    if scoring.n_outputs == 1:
+        return [
+            f"The score starts at {starts[0]!r}; add what each term says. Above 0 it is {labels[1]}, else {labels[0]}."
+        ]
+    each = ", ".join(f"{label} at {start!r}" for label, start in zip(labels, starts, strict=True))
+    return [f"The scores start with {each}; add what each term says. The largest score wins."]
+
+
+def _verb(row: RankedTerm) -> str:
+    return "if" if row.kind == "rule" else "for"
+
+
+def _effect(row: RankedTerm) -> str:
+    """Say what a term adds."""
+    unit = "" if row.kind == "rule" else " a unit"
+    if row.coefficients is None:
+        return _signed(row.coefficient) + unit
+    parts = [f"{_signed(value)} for {_one_line(str(label))}" for label, value in row.coefficients.items() if value]
+    return ", ".join(parts) + unit
+
+
+def _signed(value: float) -> str:
+    """Return the shortest text that reads back as the number, with its sign."""
+    return f"{'' if value < 0 else '+'}{value!r}"
+
+
+def _share(row: RankedTerm) -> str:
+    """Say how many rows of a rule belong to the class that it says most about."""
+    if row.confidence is None:
+        return ""
+    share = 1.0 - row.confidence if row.against else row.confidence
+    return f"{share:.1%} {_one_line(str(row.speaks_for))}"
+
+
+def _evidence(row: RankedTerm) -> str:
+    """Say what the training rows showed."""
+    if row.kind == "linear":
+        return ""
+    words = f"holds on {row.support:.1%} of the rows"
+    if row.mean_target is not None:
+        return f"{words}, where the target is {row.mean_target:.4g} on average"
+    return f"{words}, {_share(row)}"
+
+
+def _rest(model: BaseRuleEnsemble, top: int | None) -> list[str]:
+    """Say how many terms were left out."""
+    hidden = len(model.rules_) - len(model.rules_[:top])
+    return [f"... and {hidden} more."] if hidden else []

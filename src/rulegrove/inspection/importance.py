@@ -1,0 +1,142 @@
+"""Importance of terms and attributes on any rows: all, those of a region, or a single one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._frames import Backend, make_frame
+from rulegrove._typing import BoolArray, FloatArray
+from rulegrove._validation import check_weights
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.inspection._sample import Sample, measure_shares, read_sample
+
+
+@dataclass(frozen=True, eq=False)
+class Importances:
+    """Mean local importance of terms and attributes over some rows, in the unit of the score.
+
+    Attributes
+    ----------
+    terms : ndarray of shape (n_terms,)
+        In the order of the model's ``rules_``.
+    attributes : ndarray of shape (n_features,)
+        A term's importance is shared equally among its attributes; both arrays add up to the same.
+    names : tuple of str
+        Names of the attributes.
+    n_rows : int
+        Number of rows that were looked at.
+    """
+
+    terms: FloatArray
+    attributes: FloatArray
+    names: tuple[str, ...]
+    n_rows: int
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return attributes, importances and shares of the total, the most important first.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which kind of data frame; None takes the first of them that is installed.
+        """
+        order = np.argsort(-self.attributes, kind="stable")
+        total = self.attributes.sum()
+        columns = {
+            "attribute": [self.names[place] for place in order],
+            "importance": self.attributes[order],
+            "share": self.attributes[order] / (total if total > 0 else 1.0),
+        }
+        return make_frame(columns, backend)
+
+
+def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = None) -> Importances:
+    """Tell how much each term and each attribute matters on some rows.
+
+    The local importance of a rule r with coefficient a and training support s at a row x is ``|a| |r(x) - s|``, that of
+    a linear term l with coefficient b ``|b| |l(x) - mean(l)|``: what is said about this row that is not said about an
+    average one. An attribute has its linear term's and an equal share of every rule about it. With several
+    classes the coefficients' absolute values are added up over the classes. Here these are averaged over the rows.
+
+    The global importance over the training rows, ``|a| sqrt(s (1 - s))``, is ``model.rules_[k].importance``, and
+    ``model.feature_importances_`` shares it among the attributes. Rules that are equal or complementary on the training
+    rows are one term of the model, and count once.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Fitted.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to look at; one row gives the importance for that row.
+    region : array-like of shape (n_samples,), bool, optional
+        Which of the rows to average over; None takes all.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    Importances
+
+    References
+    ----------
+    Friedman, Popescu (2008). "Predictive learning via rule ensembles". Annals of Applied Statistics 2(3), sections 6
+    and 7, equations 28 to 32 and 35.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.inspection import importances
+    >>> X, y = load("iris")
+    >>> model = RuleEnsembleClassifier(n_candidates=60, random_state=0).fit(X, y)
+    >>> importances(model, X).attributes.argmax() in (2, 3)
+    True
+    >>> importances(model, X, region=y == "Iris-setosa").n_rows
+    50
+    """
+    sample = read_sample(model, X)
+    n_rows = sample.columns.n_rows
+    weights = check_weights(sample_weight, n_rows)
+    if region is not None:
+        mask = _read_region(region, n_rows)
+        weights = mask.astype(np.float64) if weights is None else np.where(mask, weights, 0.0)
+        n_rows = int(mask.sum())
+        if not weights.any():
+            raise InvalidInputError("`region` holds rows of weight zero only; widen it or weight its rows.")
+    sample = Sample(sample.model, sample.columns, None if weights is None else weights / weights.sum())
+    terms = _mean_distances(sample, model) * np.abs(sample.coefs).sum(axis=0)
+    return Importances(terms, _share(sample, terms), sample.names, n_rows)
+
+
+def _read_region(region: Any, n_rows: int) -> BoolArray:
+    """Check a mask of rows."""
+    mask = np.asarray(region)
+    if mask.dtype != np.bool_ or mask.shape != (n_rows,):
+        raise InvalidInputError(
+            f"`region` must hold True or False for each of the {n_rows} rows; "
+            f"got {mask.dtype} of the shape {mask.shape}."
+        )
+    if not mask.any():
+        raise InvalidInputError("`region` is a region without rows; it must be True for at least one row.")
+    return mask
+
+
+def _mean_distances(sample: Sample, model: Any) -> FloatArray:
+    """Mean over the rows of each term's distance from its training mean."""
+    distances = np.empty(len(sample.model.terms))
+    shares = measure_shares(sample, [rule for _, rule in sample.rules])
+    for (place, _), share in zip(sample.rules, shares, strict=True):
+        support = model.rules_[place].support
+        distances[place] = share * (1.0 - support) + (1.0 - share) * support
+    for place, line in sample.lines:
+        distances[place] = sample.average(np.abs(line.values(sample.attribute(line.feature)) - line.fill))
+    return distances
+
+
+def _share(sample: Sample, importances: FloatArray) -> FloatArray:
+    """Share the importance of terms equally among their attributes."""
+    shares = np.zeros(len(sample.names))
+    for term, importance in zip(sample.model.terms, importances, strict=True):
+        shares[list(term.features)] += importance / len(term.features)
+    return shares

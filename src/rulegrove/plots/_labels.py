@@ -1,0 +1,294 @@
+"""Words in pictures: kept from being read as formulas, wrapped, and made small enough not to overlap."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from rulegrove.plots._display import ink, root_figure, settle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.legend import Legend
+
+FontName = Literal["xtick.labelsize", "ytick.labelsize", "axes.labelsize", "legend.fontsize"]
+
+POINTS = 72.0  # in an inch
+LETTER = 0.56  # mean width of a letter over the size of the font
+LINE = 1.25  # height of a line over the size of the font
+SMALLEST = 5.0  # points; smaller words are left out instead
+OWN_WIDTH = 9.0  # inches
+TALLEST = 60.0  # inches
+MOST_LINES = 3  # of a label in a figure of its own
+_WIDE, _HIGH = 3.0, 1.9  # inches of axes in which the fonts of the style look right
+_LABEL_SHARE = 0.48  # of the width of all that labels of rows may take
+_VALUE_SHARE = 0.6  # of the width of bars that the numbers at their ends may take
+_BELOW_SHARE = (0.3, 0.5)  # of the height that a legend may take below small and large axes
+_LARGE = 250.0  # points of height of large axes
+_HANDLE = 4.5  # width of a legend's handle with its margins over the size of the font
+_SHRINK = 0.7  # how far a font shrinks before words are cut
+_GAP = 0.3  # between two texts over the size of the font
+_CROWDED = 0.6  # of their height that axes among others may keep when the layout finds room for all
+
+
+def escape(text: Any) -> str:
+    r"""Return text that matplotlib draws as it is: a dollar sign starts no formula.
+
+    Examples
+    --------
+    >>> escape("price_$ > 3 and cost_$ <= 4")
+    'price_\\$ > 3 and cost_\\$ <= 4'
+    """
+    return str(text).replace("$", r"\$")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number with its sign, a true minus.
+
+    Examples
+    --------
+    >>> signed(-0.1234), signed(12.0)
+    ('−0.12', '+12')
+    """
+    return f"{value:+.{digits}g}".replace("-", "\N{MINUS SIGN}")
+
+
+def wrap(text: str, width: int, max_lines: int | None = None) -> str:
+    """Break a rule into lines, between conditions where these fit on a line, and end it early with an ellipsis.
+
+    Examples
+    --------
+    >>> print(wrap("glucose > 127.5 and age <= 28.5 and mass > 30", 20))
+    glucose > 127.5 and
+    age <= 28.5 and
+    mass > 30
+    >>> print(wrap("glucose > 127.5 and age <= 28.5 and mass > 30", 22, max_lines=1))
+    glucose > 127.5 and …
+    """
+    words = " ".join(text.split())
+    parts = words.split(" and ")
+    parts = [f"{part} and" for part in parts[:-1]] + parts[-1:]
+    held = " ".join(part.replace(" ", "\N{NO-BREAK SPACE}") if len(part) <= width else part for part in parts)
+    lines = textwrap.wrap(held, width, break_on_hyphens=False)
+    if max_lines is not None and len(lines) > max_lines:
+        lines = textwrap.wrap(words, width, break_on_hyphens=False)
+        if len(lines) > max_lines:
+            last = lines[max_lines - 1]
+            lines[max_lines - 1 :] = [f"{last} …" if len(last) <= width - 2 else f"{last[: width - 1].rstrip()}…"]
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def style_size(name: FontName) -> float:
+    """Return a font size of the current style in points."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=rcParams[name]).get_size_in_points())
+
+
+def font_size(ax: "Axes", name: FontName) -> float:
+    """Return a font size of the current style in points, smaller in small axes."""
+    place = ax.get_subplotspec()
+    box = ax.get_position() if place is None else place.get_position(ax.figure)  # type: ignore[arg-type]
+    width, height = root_figure(ax).get_size_inches() * (box.width, box.height)
+    return style_size(name) * float(min(max(min(width / _WIDE, height / _HIGH), 0.6), 1.0))
+
+
+def axes_size(ax: "Axes") -> tuple[float, float]:
+    """Width and height of the axes in points."""
+    box = ax.get_window_extent()
+    dpi = root_figure(ax).dpi
+    return box.width * POINTS / dpi, box.height * POINTS / dpi
+
+
+def text_width(texts: Sequence[str], size: float) -> float:
+    """Return about how many points the longest line of some texts is long."""
+    return LETTER * size * max((len(line) for text in texts for line in text.split("\n")), default=0)
+
+
+def fit_texts(texts: Sequence[str], width: float, height: float, size: float) -> tuple[list[str], float]:
+    """Wrap texts and find the largest font at which each fits into a box.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    width, height : float
+        The box, in points.
+    size : float
+        Largest font, in points.
+
+    Returns
+    -------
+    texts : list of str
+        Wrapped. Where a much smaller font would be needed they end in an ellipsis; where even that takes more than the
+        height of a box, only every so many is left.
+    size : float
+    """
+    longest_word = max((len(word) for text in texts for word in text.split()), default=0)
+    least = max(_SHRINK * size, SMALLEST)
+    while True:
+        letters = max(int(width / (LETTER * size)), 6)
+        wrapped = [wrap(text, letters) for text in texts]
+        n_lines = max((text.count("\n") + 1 for text in wrapped), default=1)
+        fits = (n_lines * LINE + _GAP) * size <= height
+        if fits and (longest_word <= letters or size <= least):
+            return wrapped, size
+        if size <= least:
+            break
+        size = max(size - 0.5, least)
+    size = min(size, max(height / (LINE + _GAP), SMALLEST))
+    letters = max(int(width / (LETTER * size)), 6)
+    n_lines = max(int((height / size - _GAP) / LINE), 1)
+    stride = math.ceil(LINE * size / max(height, 1.0))
+    return [wrap(text, letters, n_lines) if place % stride == 0 else "" for place, text in enumerate(texts)], size
+
+
+def rows_size(labels: Sequence[str], least_lines: float = 1.0) -> tuple[float, float]:
+    """Size in inches of a figure of labelled rows, each as high as its label's lines and at least so many."""
+    size = style_size("ytick.labelsize")
+    letters = max(int(_LABEL_SHARE * OWN_WIDTH * POINTS / (LETTER * size)), 6)
+    lines = max((wrap(label, letters, MOST_LINES).count("\n") + 1 for label in labels), default=1)
+    height = 1.2 + len(labels) * (max(lines, least_lines) + 0.4) * LINE * size / POINTS
+    return OWN_WIDTH, min(max(height, 2.2), TALLEST)
+
+
+def label_rows(ax: "Axes", labels: Sequence[str]) -> float:
+    """Write labels beside rows 0, 1, 2, ... from the top; what stands below the axes must be there already.
+
+    Returns
+    -------
+    float
+        Points of width that are left for what the rows show.
+    """
+    ax.set_yticks([])
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    settle(ax)
+    width, height = axes_size(ax)
+    texts, size = fit_texts(
+        labels, _LABEL_SHARE * width, height / max(len(labels), 1), font_size(ax, "ytick.labelsize")
+    )
+    ax.set_yticks(range(len(labels)), [escape(text) for text in texts], fontsize=size)
+    ax.tick_params(axis="y", length=0)
+    return max(width - text_width(texts, size), 0.3 * width)
+
+
+def row_font(ax: "Axes") -> float:
+    """Size of the font for numbers in labelled rows."""
+    return float(min(0.9 * font_size(ax, "ytick.labelsize"), ax.get_yticklabels()[0].get_fontsize()))
+
+
+def write_values(ax: "Axes", ends: Sequence[float], texts: Sequence[str], width: float) -> None:
+    """Write a number at the end of each row, outwards of zero, and make room for it; none where there is no room.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    ends : sequence of float
+        Where each row's bar ends.
+    texts : sequence of str
+    width : float
+        Points of width that the bars have.
+    """
+    size = row_font(ax)
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    n_sides = (low < 0.0) + (high > 0.0) or 1
+    share = n_sides * (text_width(texts, size) + 6.0) / width
+    if share > _VALUE_SHARE:
+        size *= max(_VALUE_SHARE / share, _SHRINK)
+        share = n_sides * (text_width(texts, size) + 6.0) / width
+    if size < SMALLEST or share > _VALUE_SHARE + 0.05:
+        return
+    room = (high - low or 1.0) * share / n_sides / (1.0 - share)
+    ax.set_xlim(low - room if low < 0.0 else low, high + room if high > 0.0 or low == 0.0 else high)
+    for row, (end, text) in enumerate(zip(ends, texts, strict=True)):
+        side = -1 if end < 0.0 else 1
+        ax.annotate(
+            escape(text),
+            (end, row),
+            xytext=(3 * side, 0),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center",
+            fontsize=size,
+            color=ink(ax),
+        )
+
+
+def label_axis(ax: "Axes", side: Literal["x", "y"], text: str) -> None:
+    """Name an axis within its length, in a smaller font or in two lines if need be."""
+    across = side == "x"
+    length, depth = axes_size(ax) if across else axes_size(ax)[::-1]
+    size = font_size(ax, "axes.labelsize")
+    (fitted,), size = fit_texts([text], length, _label_room(depth, size), size)
+    axis = ax.xaxis if across else ax.yaxis
+    axis.set_label_text(escape(fitted), fontsize=size)
+    axis.set_tick_params(labelsize=font_size(ax, "xtick.labelsize"))
+
+
+def _label_room(depth: float, size: float) -> float:
+    """Points across that the name of an axis may take: two lines, but one where axes are not deep."""
+    return (min(2 * LINE, max(0.15 * depth / size, LINE)) + _GAP) * size
+
+
+def add_colour_bar(ax: "Axes", image: "ScalarMappable", text: str, bounds: tuple[float, float, float, float]) -> None:
+    """Add a named colour bar at a place in units of the axes, in their fonts; it moves with them."""
+    bar = root_figure(ax).colorbar(image, cax=ax.inset_axes(bounds))
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=font_size(ax, "ytick.labelsize"))
+    size = font_size(ax, "axes.labelsize")
+    width, height = axes_size(ax)
+    (fitted,), size = fit_texts([text], 0.9 * height, _label_room(width, size), size)
+    bar.set_label(escape(fitted), fontsize=size)
+
+
+def say(ax: "Axes", sentence: str) -> None:
+    """Write a sentence where there is nothing to draw."""
+    width, height = axes_size(ax)
+    (text,), size = fit_texts([sentence], 0.9 * width, height, font_size(ax, "axes.labelsize"))
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, escape(text), transform=ax.transAxes, ha="center", va="center", fontsize=size, color=ink(ax))
+
+
+def add_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **options: Any) -> "Legend":
+    """Add a legend whose words are taken as they are, a leading underscore too."""
+    legend = ax.legend(handles, [str(place) for place in range(len(labels))], **options)
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_text(escape(label))
+    return legend
+
+
+def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_columns: int = 1) -> "Legend":
+    """Add a legend under the axes, each entry wrapped to a column; as many columns as fit, up to `n_columns`."""
+    width, height = axes_size(ax)
+    size = 0.9 * font_size(ax, "legend.fontsize")
+    n_columns = max(min(n_columns, len(labels), int(width / (text_width(labels, size) + _HANDLE * size))), 1)
+    room = max(_BELOW_SHARE[int(height > _LARGE)] * height, 3 * LINE * SMALLEST) / math.ceil(len(labels) / n_columns)
+    texts, size = fit_texts(labels, max(width / n_columns - _HANDLE * size, 60.0), room, size)
+    legend = add_legend(
+        ax,
+        handles,
+        texts,
+        loc="upper left",
+        borderpad=0.0,
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize=size,
+        ncols=n_columns,
+        columnspacing=1.5,
+    )
+    _lower(ax, legend)
+    return legend
+
+
+def _lower(ax: "Axes", legend: "Legend") -> None:
+    """Move a legend below the words of the horizontal axis; by points, so that the axes may change their size."""
+    from matplotlib.transforms import ScaledTranslation
+
+    root = root_figure(ax)
+    tight, inner = ax.xaxis.get_tightbbox(), ax.get_window_extent()
+    hanging = 0.0 if tight is None else (inner.y0 - tight.y0) / root.dpi
+    down = ScaledTranslation(0.0, -hanging - 0.06, root.dpi_scale_trans)
+    legend.set_bbox_to_anchor((0.0, 0.0), transform=ax.transAxes + down)

@@ -1,0 +1,285 @@
+"""Partial dependence on one attribute as a line, on two as a heat map."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.columns import Columns
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.inspection import Dependence, partial_dependence
+from rulegrove.plots._display import (
+    HEAT_MAP,
+    LINE_STYLES,
+    PALETTE,
+    Display,
+    check_model,
+    check_target,
+    class_labels,
+    ink,
+    output_name,
+)
+from rulegrove.plots._labels import (
+    add_colour_bar,
+    axes_size,
+    escape,
+    fit_texts,
+    font_size,
+    label_axis,
+    label_rows,
+    legend_below,
+    rows_size,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EXACT_POINTS = 100_000  # no attribute has more jumps than this, so none is left out
+N_CELLS = 40  # cells along a numeric attribute of a heat map besides those between its jumps
+RUG_POINTS = 200
+
+
+@dataclass(eq=False)
+class DependenceDisplay(Display):
+    """Mean score as one or two attributes vary and all others stay as they are in the data.
+
+    Rules make jumps and linear terms make slopes; both are drawn where they are, not smoothed. A rug shows where the
+    rows are.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The attributes, one or two.
+    grids : tuple of ndarray
+        Of a numeric attribute the points, both sides of every jump among them; in a heat map the middles of
+        the cells. Of a categorical one its categories.
+    values : ndarray of shape (n_lines, len(grids[0])) or (len(grids[0]), len(grids[1]))
+        Mean scores.
+    lines : tuple of (str or None)
+        The class that each line, or the heat map, speaks for; None in regression.
+    edges : tuple of (ndarray or None)
+        Borders of the cells of a heat map; None for a categorical attribute, and for a line.
+    rugs : tuple of (ndarray or None)
+        Quantiles of the known values of a numeric attribute; None for a categorical one.
+    missing : ndarray of shape (n_lines,) or None
+        Mean scores where the attribute is missing, if it ever is in the data.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.plots import DependenceDisplay
+    >>> X, y = load("iris", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> DependenceDisplay.from_estimator(model, X, 2).lines
+    ('Iris-setosa', 'Iris-versicolor', 'Iris-virginica')
+    >>> DependenceDisplay.from_estimator(model, X, (2, 3), target="Iris-virginica").values.ndim
+    2
+    """
+
+    names: tuple[str, ...]
+    grids: tuple[AnyArray, ...]
+    values: FloatArray
+    lines: tuple[str | None, ...]
+    edges: tuple[FloatArray | None, ...]
+    rugs: tuple[FloatArray | None, ...]
+    missing: FloatArray | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: BaseRuleEnsemble,
+        X: Any,
+        features: Any,
+        *,
+        target: Any = None,
+        sample_weight: Any = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw the partial dependence of a fitted model's score.
+
+        Parameters
+        ----------
+        model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to average over.
+        features : str, int or a pair of them
+            Names or positions of one or two attributes.
+        target : label of a class, optional
+            With more than two classes: whose score to draw. By default all classes have a line; a heat map needs one.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        ax : matplotlib Axes, optional
+        """
+        n_classes = len(class_labels(check_model(model, cls.__name__)))
+        if not isinstance(features, (str, Integral)) and len(features) == 2:
+            return cls._of_pair(model, X, features, check_target(model, target), sample_weight).plot(ax)
+        every = target is None and n_classes > 2
+        outputs = list(range(n_classes)) if every else [check_target(model, target)]
+        return cls._of_one(model, X, features, outputs, sample_weight).plot(ax)
+
+    @classmethod
+    def _of_one(cls, model: BaseRuleEnsemble, X: Any, feature: Any, outputs: list[int], weights: Any) -> Self:
+        """Return the numbers of lines."""
+        found = partial_dependence(model, X, feature, n_points=EXACT_POINTS, sample_weight=weights)
+        missing = None
+        if np.isnan(_attribute(model._columns(X), found.features[0])).any():
+            at_missing = partial_dependence(model, X, feature, grid=[None], sample_weight=weights)
+            missing = np.atleast_2d(at_missing.values)[outputs, 0]
+        lines = tuple(output_name(model, output) for output in outputs)
+        values = np.atleast_2d(found.values)[outputs]
+        return cls(found.names, found.grids, values, lines, (None,), _rugs(model, X, found), missing)
+
+    @classmethod
+    def _of_pair(cls, model: BaseRuleEnsemble, X: Any, pair: Any, output: int, weights: Any) -> Self:
+        """Return the numbers of a heat map, whose cells end where the score jumps."""
+        alone = [partial_dependence(model, X, one, n_points=EXACT_POINTS, sample_weight=weights) for one in pair]
+        points = [one.grids[0] for one in alone]
+        edges = tuple(None if own.dtype == object else _cell_edges(own) for own in points)
+        grids = tuple(
+            own if borders is None else (borders[1:] + borders[:-1]) / 2
+            for own, borders in zip(points, edges, strict=True)
+        )
+        found = partial_dependence(model, X, pair, grid=grids, sample_weight=weights)
+        values = found.values if found.values.ndim == 2 else found.values[output]
+        return cls(found.names, grids, values, (output_name(model, output),), edges, _rugs(model, X, found))
+
+    def _size(self) -> tuple[float, float]:
+        if len(self.names) == 2:
+            return 7.0, 5.2
+        if self.rugs[0] is None:
+            return rows_size(self._categories(0))
+        return 7.0, 4.2 + 0.22 * (len(self.lines) > 1)
+
+    def _categories(self, place: int) -> list[str]:
+        """Labels of a categorical attribute, and of its missing values."""
+        return [str(label) for label in self.grids[place]] + ["missing"] * (self.missing is not None)
+
+    @property
+    def _meaning(self) -> str:
+        """What the numbers are, as words for an axis."""
+        (first, *more) = self.lines
+        return "Mean prediction" if first is None else "Mean score" if more else f"Mean score for {first}"
+
+    def _draw(self, ax: "Axes") -> None:
+        if len(self.names) == 2:
+            self._draw_map(ax)
+        elif self.rugs[0] is None:
+            self._draw_categories(ax)
+        else:
+            self._draw_lines(ax)
+
+    def _draw_lines(self, ax: "Axes") -> None:
+        grid, handles = self.grids[0], []
+        for place, values in enumerate(self.values):
+            style: dict[str, Any] = {"color": PALETTE[place % len(PALETTE)], "linewidth": 1.8}
+            dashes = LINE_STYLES[place // len(PALETTE) % len(LINE_STYLES)]
+            handles += ax.plot(grid, values, marker="o" if grid.size == 1 else "", linestyle=dashes, **style)
+            if self.missing is not None:
+                ax.axhline(self.missing[place], linestyle=(0, (1, 3)), **style)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.margins(y=0.08)
+        _draw_rug(ax, self.rugs[0], "x", 0.012)
+        label_axis(ax, "x", f"{self.names[0]}{' (dotted: where it is missing)' * (self.missing is not None)}")
+        label_axis(ax, "y", self._meaning)
+        self._explain_colours(ax, handles)
+
+    def _draw_categories(self, ax: "Axes") -> None:
+        columns = self.values if self.missing is None else np.column_stack([self.values, self.missing])
+        rows = np.arange(columns.shape[1])
+        ax.hlines(rows, columns.min(), columns.max(), color=ink(ax), alpha=0.15, linewidth=0.8)
+        handles = [
+            ax.plot(values, rows, "osD^v<"[place % 6], color=PALETTE[place % len(PALETTE)], markersize=7)[0]
+            for place, values in enumerate(columns)
+        ]
+        ax.margins(x=0.05)
+        label_axis(ax, "x", self._meaning)
+        self._explain_colours(ax, handles)
+        label_rows(ax, self._categories(0))
+        label_axis(ax, "y", self.names[0])
+
+    def _explain_colours(self, ax: "Axes", handles: list[Any]) -> None:
+        if len(handles) > 1:
+            legend_below(ax, handles, [str(line) for line in self.lines], n_columns=4)
+
+    def _draw_map(self, ax: "Axes") -> None:
+        borders = [
+            np.arange(len(grid) + 1) - 0.5 if edges is None else edges
+            for grid, edges in zip(self.grids, self.edges, strict=True)
+        ]
+        mesh = ax.pcolormesh(*borders, self.values.T, cmap=HEAT_MAP, shading="flat", rasterized=True)
+        add_colour_bar(ax, mesh, self._meaning, (1.07, 0.0, 0.05, 1.0))
+        sides: tuple[Literal["x", "y"], ...] = ("x", "y")
+        for place, side in enumerate(sides):
+            label_axis(ax, side, self.names[place])
+            if self.edges[place] is None:
+                _label_categories(ax, side, self._categories(place))
+            else:
+                _draw_rug(ax, self.rugs[place], side, 1.018)
+
+
+def _cell_edges(points: FloatArray) -> FloatArray:
+    """Borders of cells between which a function does not jump: its jumps, and even steps for its slopes."""
+    low, high = float(points[0]), float(points[-1])
+    if low == high:
+        return np.array([low - 0.5, high + 0.5])
+    edges = np.union1d(points, np.linspace(low, high, N_CELLS + 1))
+    # The grid has both sides of a jump; one of them is enough.
+    apart = np.diff(edges) > 1e-9 * (high - low)
+    edges = edges[np.concatenate([[True], apart])]
+    edges[-1] = high
+    return np.asarray(edges)
+
+
+def _attribute(columns: Columns, feature: int) -> FloatArray:
+    """Values of an attribute."""
+    return np.asarray(columns.take(slice(None), np.array([feature]))[0])
+
+
+def _rugs(model: BaseRuleEnsemble, X: Any, found: Dependence) -> tuple[FloatArray | None, ...]:
+    """Quantiles of each attribute that is numeric."""
+    columns = model._columns(X)
+    rugs: list[FloatArray | None] = []
+    for place in found.features:
+        if columns.features[place].categories is not None:
+            rugs.append(None)
+            continue
+        values = _attribute(columns, place)
+        known = values[~np.isnan(values)]
+        rugs.append(np.quantile(known, np.linspace(0.0, 1.0, RUG_POINTS), method="nearest") if known.size else known)
+    return tuple(rugs)
+
+
+def _draw_rug(ax: "Axes", rug: FloatArray | None, axis: str, place: float) -> None:
+    """Draw short ticks where the values are, at a place across the axes: inside from 0, outside from 1."""
+    assert rug is not None
+    places = np.full(rug.size, place)
+    style: dict[str, Any] = {
+        "color": ink(ax),
+        "alpha": 0.45,
+        "markersize": 6,
+        "markeredgewidth": 0.7,
+        "linestyle": "",
+        "clip_on": False,
+    }
+    if axis == "x":
+        ax.plot(rug, places, marker="|", transform=ax.get_xaxis_transform(), **style)
+    else:
+        ax.plot(places, rug, marker="_", transform=ax.get_yaxis_transform(), **style)
+
+
+def _label_categories(ax: "Axes", axis: str, labels: list[str]) -> None:
+    """Write the categories of one side of a heat map, upright where they would overlap."""
+    width, height = axes_size(ax)
+    size = font_size(ax, "xtick.labelsize")
+    room = (width if axis == "x" else height) / len(labels)
+    upright = axis == "x" and max(map(len, labels)) * 0.6 * size > room
+    across = 0.4 * height if upright else (room if axis == "x" else 0.4 * width)
+    texts, size = fit_texts(labels, across, room if upright or axis == "y" else 2.6 * size, size)
+    shown = [escape(text) for text in texts]
+    if axis == "x":
+        ax.set_xticks(range(len(labels)), shown, fontsize=size, rotation=90 if upright else 0)
+    else:
+        ax.set_yticks(range(len(labels)), shown, fontsize=size)

@@ -1,0 +1,166 @@
+"""What the terms added to the score of one row."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.explanation import RowExplanation
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_model, check_target, check_top, class_labels, ink
+from rulegrove.plots._labels import (
+    SMALLEST,
+    label_axis,
+    label_rows,
+    row_font,
+    rows_size,
+    signed,
+    text_width,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False)
+class ExplanationDisplay(Display):
+    """From the intercept to the score of one row, a bar for what each term added.
+
+    Parameters
+    ----------
+    row : RowExplanation
+        The terms that hold, the largest part first.
+    top : int, default=10
+        Most terms to draw; the others are one bar.
+
+    Attributes
+    ----------
+    texts : list of str
+        Words of the bars, from the top.
+    starts, parts : ndarray of shape (n_bars,)
+        Where each bar begins, and how far it goes. The first goes from zero to the intercept, the last from zero to
+        the score.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.plots import ExplanationDisplay
+    >>> X, y = load("pima", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> display = ExplanationDisplay.from_estimator(model, X[:1])
+    >>> bool(abs(display.parts[:-1].sum() - model.decision_function(X[:1])[0]) < 1e-9)
+    True
+    """
+
+    row: RowExplanation
+    top: int = 10
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: BaseRuleEnsemble,
+        X: Any,
+        row: int = 0,
+        *,
+        target: Any = None,
+        top: int = 10,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw what each term added to the score of one row.
+
+        Parameters
+        ----------
+        model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        X : array-like or data frame of shape (n_samples, n_features)
+        row : int, default=0
+            Position of the row in X.
+        target : label of a class, optional
+            With more than two classes: whose score to explain; by default that of the predicted class.
+        top : int, default=10
+            Most terms to draw; the others are one bar.
+        ax : matplotlib Axes, optional
+        """
+        check_model(model, cls.__name__)
+        several = len(class_labels(model)) > 2
+        if not several or target is not None:
+            check_target(model, target)
+        explanation = model.explain(X)
+        if not -len(explanation) <= row < len(explanation):
+            raise InvalidInputError(f"`row` must be the position of one of the {len(explanation)} rows; got {row}.")
+        return cls(explanation.row(row, target if several else None), check_top(top)).plot(ax)
+
+    @property
+    def _lumped(self) -> FloatArray:
+        """Parts of the terms that share a bar; a single one has its own."""
+        parts = self.row.parts
+        return parts[self.top :] if parts.size > self.top + 1 else parts[parts.size :]
+
+    @property
+    def texts(self) -> list[str]:
+        """Words of the bars, from the top."""
+        n_shown = len(self.row.terms) - self._lumped.size
+        others = [f"{self._lumped.size} other terms"] * bool(self._lumped.size)
+        about = "prediction" if self.row.label is None else f"score for {self.row.label}"
+        return ["intercept", *(term.short_text for term in self.row.terms[:n_shown]), *others, about]
+
+    @property
+    def parts(self) -> FloatArray:
+        """How far each bar goes."""
+        n_shown = self.row.parts.size - self._lumped.size
+        others = [self._lumped.sum()] * bool(self._lumped.size)
+        return np.array([self.row.intercept, *self.row.parts[:n_shown], *others, self.row.score])
+
+    @property
+    def starts(self) -> FloatArray:
+        """Where each bar begins."""
+        sums = np.cumsum(self.parts[:-1])
+        return np.concatenate([[0.0], sums[:-1], [0.0]])
+
+    def _size(self) -> tuple[float, float]:
+        return rows_size(self.texts)
+
+    def _draw(self, ax: "Axes") -> None:
+        starts, parts = self.starts, self.parts
+        colours = np.where(parts > 0, BLUE, VERMILION).astype(object)
+        colours[[0, -1]] = "0.5"
+        ax.barh(range(parts.size), parts, 0.62, left=starts, color=colours.tolist())
+        ends = starts + parts
+        for row, end in enumerate(ends[:-1]):
+            ax.plot([end, end], [row - 0.31, row + 1.31], color=ink(ax), alpha=0.5, linewidth=0.7)
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.3, zorder=0)
+        label_axis(ax, "x", self._meaning)
+        width = label_rows(ax, self.texts)
+        self._write(ax, starts, ends, width)
+
+    @property
+    def _meaning(self) -> str:
+        """What the horizontal axis is, and how it is read."""
+        if self.row.label is None:
+            return "Prediction"
+        positive = isinstance(self.row.prediction, str) and str(self.row.prediction)
+        return f"Score for {self.row.label} (predicted: {positive or self.row.prediction})"
+
+    def _write(self, ax: "Axes", starts: FloatArray, ends: FloatArray, width: float) -> None:
+        """Write what each bar adds beside its right end, where no other bar stands."""
+        texts = [signed(part) for part in self.parts]
+        size = row_font(ax)
+        needed = (text_width(texts, size) + 8.0) / width
+        low, high = min(0.0, *starts, *ends), max(0.0, *starts, *ends)
+        span = (high - low) or 1.0
+        if size < SMALLEST or needed > 0.4:
+            ax.set_xlim(low - 0.03 * span, high + 0.03 * span)
+            return
+        ax.set_xlim(low - 0.03 * span, high + span * needed / (1.0 - needed))
+        for row, (text, right) in enumerate(zip(texts, np.maximum(starts, ends), strict=True)):
+            ax.annotate(
+                text,
+                (right, row),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=size,
+                color=ink(ax),
+            )

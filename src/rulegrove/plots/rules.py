@@ -1,0 +1,278 @@
+"""Ranked rules, and the coefficients of several models side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.design.linear import RULE_SCALE
+from rulegrove.design.terms import Term
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.plots._display import (
+    BLUE,
+    PALETTE,
+    VERMILION,
+    Display,
+    check_model,
+    check_target,
+    check_top,
+    class_labels,
+    ink,
+    output_coefs,
+    output_name,
+)
+from rulegrove.plots._labels import label_axis, label_rows, legend_below, rows_size, say, signed, write_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NO_TERMS = "The model has no terms; it is its intercept alone."
+
+
+@dataclass(eq=False)
+class RulesDisplay(Display):
+    """The most important terms of a model as bars.
+
+    A bar is as long as the term is important (``|coefficient|`` times its standard deviation on the training rows), its
+    colour tells for what the term speaks, and the number at its end is the coefficient.
+
+    Parameters
+    ----------
+    rules : RuleTable
+        All terms, in the order of the bars.
+    importances : ndarray of shape (n_terms,)
+    coefs : ndarray of shape (n_terms,)
+        Coefficients for the chosen class; of more than two classes without a choice, for the class that each term says
+        most about.
+    classes : tuple of str
+        What negative and positive coefficients speak for with two classes; empty otherwise.
+    target : str or None
+        The chosen class of more than two.
+    top : int, default=20
+        Most terms to draw.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.plots import RulesDisplay
+    >>> X, y = load("pima", return_X_y=True)
+    >>> model = RuleEnsembleClassifier(n_candidates=100, max_terms=5, random_state=0).fit(X, y)
+    >>> display = RulesDisplay.from_estimator(model)
+    >>> display.importances.argmax()
+    np.int64(0)
+    >>> display.ax_.get_xlabel()
+    'Importance'
+    """
+
+    rules: RuleTable
+    importances: FloatArray
+    coefs: FloatArray
+    classes: tuple[str, ...] = ()
+    target: str | None = None
+    top: int = 20
+
+    @classmethod
+    def from_estimator(
+        cls, model: BaseRuleEnsemble, *, target: Any = None, top: int = 20, ax: "Axes | None" = None
+    ) -> Self:
+        """Draw the terms of a fitted model.
+
+        Parameters
+        ----------
+        model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        target : label of a class, optional
+            With more than two classes: the class whose coefficients to draw; a term's importance for one class is its
+            share by absolute coefficient. By default each term is drawn with the class it says most about.
+        top : int, default=20
+            Most terms to draw.
+        ax : matplotlib Axes, optional
+        """
+        rules = check_model(model, cls.__name__).rules_
+        importances = np.array([term.importance for term in rules])
+        labels, chosen = class_labels(model), None
+        if len(labels) > 2 and target is None:
+            coefs = np.array([term.coefficient for term in rules])
+        else:
+            output = check_target(model, target)
+            coefs, chosen = output_coefs(model, output), output_name(model, output) if len(labels) > 2 else None
+            shares = np.abs(coefs) / np.maximum(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.finfo(float).tiny)
+            order = np.argsort(-importances * shares, kind="stable")
+            order = order[coefs[order] != 0]
+            rules = RuleTable([rules[int(place)] for place in order], of_classes=bool(labels))
+            importances, coefs = (importances * shares)[order], coefs[order]
+        two = tuple(str(label) for label in labels) if len(labels) == 2 else ()
+        return cls(rules, importances, coefs, two, chosen, check_top(top)).plot(ax)
+
+    @property
+    def _shown(self) -> int:
+        return min(self.top, len(self.rules))
+
+    def _size(self) -> tuple[float, float]:
+        return rows_size([term.short_text for term in self.rules[: self._shown]])
+
+    def _draw(self, ax: "Axes") -> None:
+        n_shown = self._shown
+        if not n_shown:
+            say(ax, NO_TERMS)
+            return
+        lengths, coefs = self.importances[:n_shown], self.coefs[:n_shown]
+        bars = ax.barh(range(n_shown), lengths, 0.62, color=np.where(coefs > 0, BLUE, VERMILION).tolist())
+        ax.set_xlim(0.0, lengths.max())
+        label_axis(ax, "x", f"Importance{count_terms(n_shown, len(self.rules))}")
+        signs = [sign for sign in (True, False) if ((coefs > 0) == sign).any()]
+        handles = [bars[int(np.argmax((coefs > 0) == sign))] for sign in signs]
+        legend_below(ax, handles, [self._meaning(sign) for sign in signs], n_columns=2)
+        width = label_rows(ax, [term.short_text for term in self.rules[:n_shown]])
+        numbers = [self._number(term, coef) for term, coef in zip(self.rules[:n_shown], coefs, strict=True)]
+        write_values(ax, lengths.tolist(), numbers, width)
+
+    def _number(self, term: RankedTerm, coef: float) -> str:
+        """Return the coefficient, after the class where each term has its own."""
+        named = term.coefficients is not None and self.target is None
+        return f"{signed(coef)}  {term.speaks_for}" if named else signed(coef)
+
+    def _meaning(self, positive: bool) -> str:
+        """Return what a sign stands for."""
+        if self.classes:
+            return f"speaks for {self.classes[positive]}"
+        if self.target is not None:
+            return f"speaks {'for' if positive else 'against'} {self.target}"
+        if any(term.coefficients is not None for term in self.rules):
+            return f"speaks {'for' if positive else 'against'} the class named"
+        return f"{'raises' if positive else 'lowers'} the prediction"
+
+
+@dataclass(eq=False)
+class ComparisonDisplay(Display):
+    """Coefficients of the same rules in several models, side by side.
+
+    Models of the same data and seed grow the same candidates, whatever their solver, and so can be compared rule by
+    rule. A term that a model does not have is a coefficient of zero.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the models.
+    texts : tuple of str
+        The terms in words, the largest absolute coefficient first.
+    coefs : ndarray of shape (n_models, n_terms)
+        That of a linear term is for 2.5 standard deviations of its attribute, which makes it weigh like a typical
+        rule (Friedman and Popescu 2008, section 5).
+    target : str or None
+        The class that positive coefficients speak for; None in regression.
+    top : int, default=10
+        Most terms to draw.
+
+    Examples
+    --------
+    >>> from rulegrove import Fpc, Glmnet, RuleEnsembleRegressor
+    >>> from rulegrove.plots import ComparisonDisplay
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> models = [
+    ...     RuleEnsembleRegressor(n_candidates=100, solver=solver, random_state=0).fit(X, y)
+    ...     for solver in (Glmnet(), Fpc())
+    ... ]
+    >>> display = ComparisonDisplay.from_estimators(models, top=5)
+    >>> display.names
+    ('Glmnet', 'Fpc')
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    coefs: FloatArray
+    target: str | None = None
+    top: int = 10
+
+    @classmethod
+    def from_estimators(
+        cls,
+        models: Mapping[str, BaseRuleEnsemble] | Sequence[BaseRuleEnsemble],
+        *,
+        target: Any = None,
+        top: int = 10,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw the coefficients of several fitted models.
+
+        Parameters
+        ----------
+        models : dict of str to model, or sequence of models
+            A sequence is named by the solvers.
+        target : label of a class, optional
+            Whose coefficients to draw; needed with more than two classes.
+        top : int, default=10
+            Most terms to draw.
+        ax : matplotlib Axes, optional
+        """
+        named = models if isinstance(models, Mapping) else _name_by_solver(models)
+        if not named:
+            raise InvalidInputError(f"{cls.__name__} needs at least one model; got none.")
+        columns: dict[Term, tuple[str, FloatArray]] = {}
+        for place, (name, model) in enumerate(named.items()):
+            check_model(model, f"{cls.__name__} ({name!r})")
+            coefs = output_coefs(model, check_target(model, target))
+            for term, coef in zip(model.rules_, coefs.tolist(), strict=True):
+                column = columns.setdefault(term.term, (term.short_text, np.zeros(len(named))))[1]
+                column[place] = coef if term.kind == "rule" else _per_spread(term, coef)
+        ranked = sorted(columns.values(), key=lambda column: -float(np.abs(column[1]).max()))
+        matrix = np.array([column for _, column in ranked]).reshape(len(ranked), len(named)).T
+        first = next(iter(named.values()))
+        speaks_for = output_name(first, check_target(first, target))
+        texts = tuple(text for text, _ in ranked)
+        return cls(tuple(map(str, named)), texts, matrix, speaks_for, check_top(top)).plot(ax)
+
+    @property
+    def _shown(self) -> int:
+        return min(self.top, len(self.texts))
+
+    def _size(self) -> tuple[float, float]:
+        return rows_size(self.texts[: self._shown], least_lines=0.6 * len(self.names))
+
+    def _draw(self, ax: "Axes") -> None:
+        n_shown = self._shown
+        if not n_shown:
+            say(ax, "None of the models has any terms.")
+            return
+        thickness = 0.8 / len(self.names)
+        handles = []
+        for place, coefs in enumerate(self.coefs[:, :n_shown]):
+            rows = np.arange(n_shown) + (place - (len(self.names) - 1) / 2) * thickness
+            hatch = "" if place < len(PALETTE) else "///"
+            handles.append(ax.barh(rows, coefs, 0.86 * thickness, color=PALETTE[place % len(PALETTE)], hatch=hatch))
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+        ax.margins(x=0.03)
+        toward = "" if self.target is None else f", positive speaks for {self.target}"
+        label_axis(ax, "x", f"Coefficient{toward}{count_terms(n_shown, len(self.texts))}")
+        legend_below(ax, handles, self.names, n_columns=len(self.names))
+        label_rows(ax, self.texts[:n_shown])
+
+
+def count_terms(n_shown: int, n_all: int) -> str:
+    """Say how many of the terms are shown, if not all."""
+    return f" ({n_shown} of {n_all} terms)" if n_shown < n_all else ""
+
+
+def _name_by_solver(models: Sequence[BaseRuleEnsemble]) -> dict[str, BaseRuleEnsemble]:
+    """Name models by their solvers; those of one solver are numbered."""
+    names = [_solver_name(model) for model in models]
+    return {
+        name if names.count(name) == 1 else f"{name} {names[: place + 1].count(name)}": model
+        for place, (name, model) in enumerate(zip(names, models, strict=True))
+    }
+
+
+def _solver_name(model: Any) -> str:
+    solver = getattr(model, "solver_", None)
+    return type(solver[0] if isinstance(solver, list) else solver).__name__
+
+
+def _per_spread(term: RankedTerm, coef: float) -> float:
+    """Return a linear term's coefficient in the unit in which it weighs like a rule, from its importance."""
+    whole = abs(term.coefficient) if term.coefficients is None else sum(map(abs, term.coefficients.values()))
+    return coef * term.importance / (whole * RULE_SCALE) if whole else 0.0

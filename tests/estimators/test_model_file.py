@@ -1,0 +1,472 @@
+"""A saved model comes back as it was, and a bad file is one clear error."""
+
+import json
+import os
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from exported_models import HOSTILE, NAMES, as_records, fitted, scores_of
+from rulegrove import (
+    Fpc,
+    Glmnet,
+    Pathbuild,
+    RuleEnsembleClassifier,
+    RuleEnsembleRegressor,
+    Spgl1,
+    load_model,
+)
+from rulegrove.columns import Columns
+from rulegrove.datasets import load
+from rulegrove.estimators import model_file
+from rulegrove.estimators.model_file import dump_model, parse_model, save_model
+from rulegrove.exceptions import InvalidInputError
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+N_FUZZ = int(os.environ.get("RULEGROVE_FUZZ_CASES", "600"))  # a long run: RULEGROVE_FUZZ_CASES=20000
+
+
+def assert_same(one, other):
+    """Whether two values are equal bit for bit, records field by field."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif is_dataclass(one):
+        for field in fields(one):
+            if field.name != "fold_points":  # of the folds, which the file leaves out
+                assert_same(getattr(one, field.name), getattr(other, field.name))
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key])
+    elif hasattr(one, "get_params"):
+        assert repr(one) == repr(other)
+    else:
+        assert one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_comes_back(name, tmp_path):
+    model, rows = fitted(name)
+    path = tmp_path / "größe 🌲.json"
+    model.save(path)
+    loaded = load_model(path)
+    assert type(loaded) is type(model)
+    assert_same(loaded.get_params(deep=False), model.get_params(deep=False))
+    np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    np.testing.assert_array_equal(loaded.transform_rules(rows), model.transform_rules(rows))
+    assert loaded.predict(rows).dtype == model.predict(rows).dtype
+    if hasattr(model, "classes_"):
+        np.testing.assert_array_equal(loaded.predict_proba(rows), model.predict_proba(rows))
+    names = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+    assert {name for name in vars(loaded) if name.endswith("_")} == set(names)
+    for attribute in set(names) - {"rules_"}:
+        assert_same(getattr(loaded, attribute), getattr(model, attribute))
+    assert list(loaded.rules_) == list(model.rules_)
+    assert repr(loaded.rules_) == repr(model.rules_)
+    assert loaded.rules_.to_dict() == model.rules_.to_dict()
+    assert dump_model(loaded) == dump_model(model)
+
+
+def test_explanations_come_back():
+    model, rows = fitted("mixed, integers")
+    loaded = parse_model(dump_model(model).encode())
+    ours, theirs = loaded.explain(rows.head(5)), model.explain(rows.head(5))
+    np.testing.assert_array_equal(ours.scores, theirs.scores)
+    np.testing.assert_array_equal(ours.parts, theirs.parts)
+    assert ours[0].sentences == theirs[0].sentences
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["a", "ü"]),
+        np.array(["a", "ü"], dtype=object),
+        np.array([0, 1], dtype=np.int8),
+        np.array([3, 2**63 + 5], dtype=np.uint64),
+        np.array([-1.0, 1.0], dtype=np.float32),
+        np.array([False, True]),
+    ],
+    ids=lambda labels: f"{labels.dtype} {labels.tolist()}",
+)
+def test_labels_keep_their_types(labels):
+    X = np.arange(60.0).reshape(30, 2)
+    y = labels[(np.arange(30) >= 15).astype(int)]
+    model = RuleEnsembleClassifier(n_candidates=10, cv=2, random_state=0).fit(X, y)
+    loaded = parse_model(dump_model(model).encode())
+    assert loaded.classes_.dtype == model.classes_.dtype
+    assert [type(label) for label in loaded.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
+    assert [row.speaks_for for row in loaded.rules_] == [row.speaks_for for row in model.rules_]
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Glmnet(l1_ratio=0.9, relax=[0.0, 1.0], penalties=np.geomspace(1.0, 0.01, 20)),
+        Pathbuild(threshold="cv"),
+        Spgl1(l1_radius=[0.5, 1.0]),
+        Fpc(fit_weight=None),
+        "fpc",
+    ],
+    ids=repr,
+)
+def test_solvers_come_back(solver):
+    X, y = load("pima", return_X_y=True)
+    model = RuleEnsembleClassifier(n_candidates=30, cv=3, honest_cv=False, solver=solver, random_state=0).fit(X, y)
+    loaded = parse_model(dump_model(model).encode())
+    assert type(loaded.solver_) is type(model.solver_)
+    assert type(loaded.solver) is type(model.solver)
+    for name, value in model.solver_.get_params().items():
+        np.testing.assert_array_equal(loaded.solver_.get_params()[name], value)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_parameters_that_json_cannot_hold_have_their_defaults():
+    X, y = load("pima", return_X_y=True)
+    model = RuleEnsembleClassifier(
+        n_candidates=30,
+        cv=KFold(3),
+        random_state=np.random.RandomState(0),
+        class_weight={"tested_negative": 1.0, "tested_positive": 2},
+        categorical_features=np.zeros(8, dtype=bool),
+        max_terms=np.int64(7),
+    ).fit(X, y)
+    document = json.loads(dump_model(model))
+    assert document["parameters"]["cv"] == {"omitted": "KFold"}
+    loaded = parse_model(json.dumps(document).encode())
+    assert (loaded.cv, loaded.random_state) == (5, None)
+    assert loaded.class_weight == model.class_weight
+    assert loaded.categorical_features == [False] * 8
+    assert loaded.max_terms == 7
+    clone(loaded).fit(X, y)
+
+
+def test_names_are_compared_after_loading():
+    model, rows = fitted("numbers, mixed")
+    loaded = parse_model(dump_model(model).encode())
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(rows.rename(columns={HOSTILE: "other"}))
+
+
+class Eager:
+    """A solver of a user's own."""
+
+    def grid(self, problem):
+        return Glmnet().grid(problem)
+
+    def path(self, problem, points=None, start=None):
+        return Glmnet().path(problem, points, start)
+
+
+def test_what_cannot_be_saved_says_so(tmp_path):
+    X, y = load("pima", return_X_y=True)
+    model = RuleEnsembleClassifier(n_candidates=20, cv=3, honest_cv=False, solver=Eager(), random_state=0)
+    path = tmp_path / "model.json"
+    with pytest.raises(ValueError, match="not fitted"):
+        model.save(path)
+    with pytest.raises(InvalidInputError, match="The solver Eager is none of Glmnet"):
+        model.fit(X, y).save(path)
+    with pytest.raises(InvalidInputError, match=r"A model file holds one of .*; got a Glmnet"):
+        save_model(Glmnet(), path)
+    assert not path.exists()
+
+
+def test_categories_that_json_has_not():
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"] * 20)).astype("category")
+    X = pd.DataFrame({"when": dates, "x": np.arange(40.0)})
+    model = RuleEnsembleRegressor(n_candidates=10, cv=2, random_state=0).fit(X, np.arange(40.0))
+    with pytest.raises(InvalidInputError, match=r"Column 'when' cannot be saved: its category .* is a Timestamp"):
+        dump_model(model)
+
+
+def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
+    model, _ = fitted("binary")
+    path = tmp_path / "model.json"
+    model.save(path)
+    before = path.read_bytes()
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", stop)
+    with pytest.raises(KeyboardInterrupt):
+        fitted("iris, shared")[0].save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor"])
+def test_files_of_the_first_layout_load(name):
+    """Files written once, which must load for ever, with the scores of that day; run this file to write new ones."""
+    stored = json.loads((REFERENCE / f"model-v1-{name}.scores.json").read_text())
+    model = load_model(REFERENCE / f"model-v1-{name}.json")
+    rows = pd.DataFrame(stored["rows"])
+    rows = rows.astype({name: float for name in rows if not isinstance(rows[name].dropna().iloc[0], str)})
+    np.testing.assert_array_equal(scores_of(model, rows), stored["scores"])
+
+
+# Damaged and hostile files.
+
+
+def damaged(change, name="mixed, integers"):
+    """The text of a model file after `change` has had its way with the document."""
+    document = json.loads(dump_model(fitted(name)[0]))
+    change(document)
+    return json.dumps(document).encode()
+
+
+def put(*place):
+    """Return a change that puts the last argument at a place."""
+
+    def change(document):
+        *way, last, value = place
+        for step in way:
+            document = document[step]
+        document[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no model file, or a damaged one: Expecting value"),
+        (b"\xff\xfe{}", "damaged one: 'utf-8' codec"),
+        (b"null", "no rulegrove model: it has no `format`"),
+        (b"[]", "no rulegrove model: it has no `format`"),
+        (b"{}", "no rulegrove model: it has no `format`"),
+        (b'{"format": "pickle"}', "its `format` is 'pickle'"),
+        (b'{"format": "rulegrove model", "format": "rulegrove model"}', "the key 'format' stands twice"),
+        (b'{"format": "rulegrove model", "version": NaN}', "NaN is not JSON"),
+        (b'{"format": "rulegrove model", "version": 1' + b"0" * 5000 + b"}", "an integer of 5001 digits"),
+        (b'{"format": "rulegrove model", "version": "1"}', "`version` must be a positive integer; got '1'"),
+        (b'{"format": "rulegrove model", "version": true}', "`version` must be a positive integer; got true"),
+        (b'{"format": "rulegrove model", "version": 2}', "layout 2 of model files .* reads up to 1; update rulegrove"),
+        (b'{"format": "rulegrove model", "version": 1}', "must be one of RuleEnsembleClassifier"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (damaged(put("estimator", "os.system")), "`estimator` must be one of RuleEnsembleClassifier"),
+        (damaged(put("surplus", 1)), "without a field 'surplus'"),
+        (damaged(lambda d: d.pop("terms")), "with the field 'terms'"),
+        (
+            damaged(put("terms", 0, "conditions", 0, "feature", 4)),
+            r"conditions\[0\].feature` must be an integer from 0 to 3",
+        ),
+        (damaged(put("terms", 0, "conditions", 0, "feature", True)), "must be an integer from 0 to 3; got true"),
+        (damaged(put("terms", 0, "conditions", [])), "conditions sorted by attribute"),
+        (damaged(put("terms", 0, "coefs", 0, "1")), "`terms\\[0\\].coefs\\[0\\]` must be a finite number; got '1'"),
+        (damaged(put("terms", 0, "coefs", [1.0])), "a list of 3; got a list of 1"),
+        (damaged(put("terms", 0, "importance", -1.0)), "a finite number from 0 to inf"),
+        (damaged(put("terms", 0, "support", 2.0)), "a finite number from 0 to"),
+        (damaged(put("intercepts", [0.0])), "`intercepts` must be a list of 3"),
+        (damaged(put("classes", "dtype", "datetime64")), "a type of labels"),
+        (damaged(put("classes", "dtype", "object_")), "a type of labels"),
+        (damaged(put("classes", "labels", [1, 1, 2])), "at least two different labels"),
+        (damaged(put("classes", "labels", [1, "a", 2])), "labels of the type int64"),
+        (damaged(put("classes", {"dtype": "int8", "labels": [1, 2, 300]})), "within the range of int8"),
+        (damaged(put("parameters", "n_candidates", -5)), "`parameters`: .*n_candidates"),
+        (damaged(put("parameters", "__class__", 1)), "a parameter of RuleEnsembleClassifier"),
+        (damaged(put("parameters", "solver", {"solver": "Popen", "parameters": {}})), "one of Glmnet"),
+        (damaged(put("outputs", 0, "solver", "parameters", "tol", -1.0)), "`outputs\\[0\\].solver`: .*tol"),
+        (damaged(put("outputs", 0, "selection", "index", 10**6)), "an integer from 0 to"),
+        (damaged(put("outputs", 0, "path", "coefs", 0, [[10**6], [1.0]])), "an integer from 0 to"),
+        (damaged(put("outputs", 0, "path", "coefs", -1, [[1, 0], [1.0, 1.0]])), "ascending order"),
+        (damaged(put("outputs", 0, "path", "status", 0, "__init__")), "one of CONVERGED"),
+        (damaged(put("features", 0, "name", 3)), "`features\\[0\\].name` must be a text; got 3"),
+        (damaged(put("features", [])), "a list of attributes"),
+        (damaged(put("calibration", {"slope": 1.0, "curves": []})), "either a slope or curves"),
+        (damaged(put("calibration", {"curves": []})), "a list of 3"),
+        (damaged(put("multiclass", "all")), "one of ovr, shared, grouped"),
+    ],
+)
+def test_one_clear_error(content, words):
+    with pytest.raises(InvalidInputError, match=words) as caught:
+        parse_model(content, "model.json")
+    message = str(caught.value)
+    assert message.startswith("model.json")
+    assert len(message) < 600
+
+
+def test_an_oversized_file_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    fitted("binary")[0].save(path)
+    monkeypatch.setattr(model_file, "MAX_BYTES", 1000)
+    with pytest.raises(InvalidInputError, match="larger than 1000 bytes"):
+        load_model(path)
+
+
+def test_a_small_file_cannot_ask_for_much_memory():
+    """Zeros of a path take no room in the file: a few megabytes could ask for terabytes."""
+
+    def change(document):
+        path = document["outputs"][0]["path"]
+        n_points = 70_000
+        for name, value in path.items():
+            if isinstance(value, list):
+                path[name] = [[[], []] if name == "coefs" else value[0]] * n_points
+        document["candidates"][0]["rules"] = document["candidates"][0]["rules"] * 60
+        document["candidates"][0]["aliases"] = [[]] * len(document["candidates"][0]["rules"])
+
+    with pytest.raises(InvalidInputError, match="the points of a path"):
+        parse_model(damaged(change, "binary"))
+
+
+class Watch:
+    """What Python is asked to do while a file is read: nothing but reading."""
+
+    forbidden = frozenset(
+        {"exec", "compile", "import", "os.system", "os.exec", "subprocess.Popen", "pickle.find_class"}
+    )
+
+    def __init__(self):
+        self.active = False
+        self.seen = []
+        sys.addaudithook(self.note)
+
+    def note(self, event, arguments):
+        if self.active and event in self.forbidden:
+            self.seen.append((event, arguments))
+
+
+@pytest.fixture(scope="module")
+def watch():
+    return Watch()
+
+
+HOSTILE_VALUES = [
+    *(None, True, False, 0, -1, 1, 2, 10**18, -(10**18), 1e308, -1e308, 5e-324, 0.5, -0.0, "", "inf", "-inf", "nan"),
+    *("__import__('os').system('true')", "os.system", "x" * 10_000, "\ud800", "\0", [], {}, [[]], [[], []], [1, 2]),
+    *({"float": "nan"}, {"float": 1}, {"omitted": "x"}, {"pairs": [[[], 1]]}, {"pairs": [[1, 2]]}, {"slope": 1}),
+    *({"__reduce__": ["os.system", ["true"]]}, {"py/object": "os.system"}, {"$ref": "#"}, [0] * 1000),
+    *({"solver": "Glmnet", "parameters": {}}, {"solver": "Glmnet", "parameters": {"relax": "x"}}, "Glmnet", "auto"),
+]
+
+
+def places_of(value, way=()):
+    """Every place of a document."""
+    yield way
+    if isinstance(value, (dict, list)):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places_of(item, (*way, step))
+
+
+def mutate(text, places, rng):
+    """Damage a model file in one of many ways."""
+    kind = rng.integers(0, 8)
+    if kind == 0:
+        return text[: rng.integers(0, len(text))].encode()
+    if kind == 1:
+        raw = bytearray(text.encode())
+        for place in rng.integers(0, len(raw), size=rng.integers(1, 4)):
+            raw[place] = rng.integers(0, 256)
+        return bytes(raw)
+    if kind == 2:
+        start, length = rng.integers(0, len(text)), rng.integers(1, 200)
+        return (text[:start] + text[start + length :]).encode()
+    if kind == 3:
+        deep = int(rng.integers(10, 30_000))
+        return text.replace(":", ":" + "[" * deep, 1).encode()
+    if kind == 4:
+        numbers = ["NaN", "Infinity", "1e999", "-1e999", "9" * 400, "1" + "0" * 30, "1.0", "true"]
+        start = int(rng.integers(0, len(text) - 1))
+        place = next((k for k in range(start, len(text)) if text[k].isdigit()), 0)
+        return (text[:place] + str(rng.choice(numbers)) + text[place + 1 :]).encode()
+    document = json.loads(text)
+    *way, last = places[rng.integers(1, len(places))]
+    owner = document
+    for step in way:
+        owner = owner[step]
+    if kind == 5:
+        del owner[last]
+    elif kind == 6 and isinstance(owner, dict):
+        written = json.dumps(owner)
+        return json.dumps(document).replace(written, f"{written[:-1]}, {json.dumps(last)}: 1}}", 1).encode()
+    else:
+        owner[last] = HOSTILE_VALUES[rng.integers(0, len(HOSTILE_VALUES))]
+    return json.dumps(document).encode()
+
+
+def test_damaged_files_give_one_clear_error_or_load(watch):
+    """Fuzzing: a damaged file is refused with an InvalidInputError, or is a valid file still and predicts."""
+    rng = np.random.default_rng(5)
+    names = ["mixed, integers", "mixed, floats", "iris, multinomial", "numbers, gaps", "binary, isotonic"]
+    texts = [dump_model(fitted(name)[0]) for name in names]
+    places = [_top_heavy(json.loads(text)) for text in texts]
+    n_refused = 0
+    for case in range(N_FUZZ):
+        pick = case % len(names)
+        content = mutate(texts[pick], places[pick], rng)
+        watch.active = True
+        model, message = read(content)
+        watch.active = False
+        if model is None:
+            n_refused += 1
+            assert message.startswith("model.json")
+            assert len(message) < 600
+            continue
+        assert len(score_zeros(model)) == 3
+    assert watch.seen == []
+    assert n_refused > N_FUZZ / 2
+
+
+def read(content):
+    """The model of a file, or the words of the error."""
+    try:
+        return parse_model(content, "model.json"), ""
+    except InvalidInputError as error:
+        return None, str(error)
+
+
+def score_zeros(model):
+    """Scores of three rows of zeros, for attributes whatever they became."""
+    own = model._model
+    with np.errstate(all="ignore"):
+        return own.score(Columns(own.features, np.zeros((3, len(own.features)))))
+
+
+def _top_heavy(document):
+    """Places of a document, those of long lists of numbers not more often than the others."""
+    return [way for way in places_of(document) if all(not isinstance(step, int) or step < 3 for step in way)]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=max(60, N_FUZZ // 10), deadline=None)
+@given(json_values, st.data())
+def test_any_value_at_any_place(value, data):
+    document = json.loads(dump_model(fitted("numbers, gaps")[0]))
+    *way, last = data.draw(st.sampled_from(_top_heavy(document)[1:]))
+    put(*way, last, value)(document)
+    loaded, message = read(json.dumps(document).encode())
+    if loaded is None:
+        assert message.startswith("model.json")
+    else:
+        assert score_zeros(loaded).shape == (3,)
+
+
+if __name__ == "__main__":
+    for kind, which in {"classifier": "mixed, integers", "regressor": "numbers, gaps"}.items():
+        saved, hard = fitted(which)
+        saved.save(REFERENCE / f"model-v1-{kind}.json")
+        stored = {"rows": as_records(hard.head(50)), "scores": scores_of(saved, hard.head(50)).tolist()}
+        (REFERENCE / f"model-v1-{kind}.scores.json").write_text(json.dumps(stored))

@@ -1,0 +1,105 @@
+"""Models drawn at random: file, Python, DuckDB, SQLite and onnxruntime all say what the model says."""
+
+import json
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from databases import DuckDB, SQLite
+from exported_models import HOSTILE, as_records, fitted
+from rulegrove.estimators.model_file import dump_model, parse_model
+from rulegrove.export import to_onnx, to_python, to_sql
+
+TEXTS = ["a", "A", "it's", 'q"', "\\", "é🌲", "a "]
+FEATURES = [
+    {"name": HOSTILE},
+    {"name": "x y"},
+    {"name": "t", "categories": TEXTS},
+    {"name": "k", "categories": [1.0, 2.5]},
+]
+bounds = st.sampled_from([-1e300, -1.5, -0.1, 0.0, 1e-300, 0.1, 0.3, 1 / 3, 2.0, 1e16, 1e300])
+coefs = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-9)
+
+
+@st.composite
+def conditions(draw, feature):
+    missing = draw(st.booleans())
+    if "categories" in FEATURES[feature]:
+        size = len(FEATURES[feature]["categories"])
+        codes = draw(st.lists(st.integers(0, size - 1), unique=True, min_size=0 if missing else 1))
+        return {"feature": feature, "categories": sorted(codes), "missing": missing}
+    low, high = sorted(draw(st.lists(bounds, min_size=2, max_size=2, unique=True)))
+    kind = draw(st.sampled_from(["both", "lower", "upper", "known", "missing"]))
+    if kind == "missing":
+        return {"feature": feature, "lower": "inf", "missing": True}
+    sides = {"both": {"lower": low, "upper": high}, "lower": {"lower": low}, "upper": {"upper": high}, "known": {}}[
+        kind
+    ]
+    return {"feature": feature, **sides, "missing": missing}
+
+
+@st.composite
+def terms(draw):
+    about = {"coefs": [draw(coefs)], "importance": draw(st.floats(0, 10))}
+    if draw(st.integers(0, 4)) == 0:
+        low, high = sorted(draw(st.lists(bounds.filter(lambda b: abs(b) < 1e17), min_size=2, max_size=2, unique=True)))
+        return {"linear": {"feature": draw(st.integers(0, 1)), "lower": low, "upper": high, "fill": 0.7}, **about}
+    chosen = sorted(draw(st.sets(st.integers(0, 3), min_size=1)))
+    parts = [draw(conditions(feature)) for feature in chosen]
+    return {"conditions": parts, "support": 0.5, "mean_target": draw(st.floats(-1e3, 1e3)), **about}
+
+
+def document_of(drawn, intercept):
+    """The model file of a regressor with these terms, and nothing of the path."""
+    document = json.loads(dump_model(fitted("numbers, no terms")[0]))
+    unique = {json.dumps({**term, "coefs": 0, "importance": 0, "mean_target": 0}): term for term in drawn}
+    document["features"], document["terms"] = FEATURES, list(unique.values())
+    document["intercepts"] = [intercept]
+    document["candidates"] = [
+        {"rules": [], "aliases": [], "linear": {"features": [], "lower": [], "upper": [], "center": [], "scale": []}}
+    ]
+    path = document["outputs"][0]["path"]
+    path["coefs"] = [[[], []] for _ in path["coefs"]]
+    return document
+
+
+def hard_rows():
+    """Rows on every bound and beside it, missing, and of categories never seen."""
+    rng = np.random.default_rng(0)
+    edges = [-1e300, -1.5, -0.1, 0.0, 1e-300, 0.1, 0.3, 1 / 3, 2.0, 1e16, 1e300]
+    near = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [np.nan] * 4])
+    near = near[np.isfinite(near) | np.isnan(near)]
+    texts = np.array([*TEXTS, "never", None, None], dtype=object)
+    codes = np.array([1.0, 2.5, np.nextafter(2.5, 3), 7.0, np.nan])
+    pick = {HOSTILE: near, "x y": near, "t": texts, "k": codes}
+    return pd.DataFrame({name: rng.choice(values, size=120) for name, values in pick.items()})
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(terms(), max_size=8), st.floats(-1e6, 1e6))
+def test_all_agree(drawn, intercept):
+    document = document_of(drawn, intercept)
+    model = parse_model(json.dumps(document).encode())
+    again = parse_model(dump_model(model).encode())
+    assert dump_model(again) == dump_model(model)
+    assert again._model.terms == model._model.terms
+    rows = hard_rows()
+    truth = model.predict(rows)
+    np.testing.assert_array_equal(again.predict(rows), truth)
+    module = {}
+    exec(to_python(model), module)
+    np.testing.assert_array_equal([module["score"](record) for record in as_records(rows)], truth)
+    for database in (DuckDB(), SQLite()):
+        sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
+        np.testing.assert_array_equal(database.run(rows, sql, "t")["prediction"], truth)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    feed = {
+        one.name: rows[[one.name]].fillna("").to_numpy(object)
+        if one.type == "tensor(string)"
+        else rows[[one.name]].to_numpy(float)
+        for one in session.get_inputs()
+    }
+    np.testing.assert_array_equal(session.run(None, feed)[0], truth)

@@ -1,0 +1,71 @@
+"""Rule lists in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from exported_models import HOSTILE, NAMES, fitted
+from rulegrove import RuleEnsembleRegressor
+from rulegrove.export import to_markdown, to_text
+from rulegrove.rules.rule import Rule
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_term_with_its_exact_numbers(name):
+    model, _ = fitted(name)
+    flat = " ".join(to_text(model).split())
+    for row in model.rules_:
+        assert " ".join(row.text.split()) in flat
+    for coef in np.unique(model.coef_[model.coef_ != 0]):
+        assert repr(float(coef)) in flat
+    for start in np.atleast_1d(model.intercept_):
+        assert repr(float(start)) in flat
+
+
+def test_words_of_a_rule_add_up_to_the_score(read_rule):
+    """A reader with pencil and paper comes to the model's score."""
+    model, rows = fitted("binary")
+    frame = rows.astype(object).where(rows.notna(), None)
+    for (_, row), score in zip(frame.head(20).iterrows(), model.decision_function(rows.head(20)), strict=True):
+        total = 0.0
+        for ranked in model.rules_:
+            if isinstance(ranked.term, Rule) and read_rule(ranked.text, row):
+                total += ranked.coefficient
+        total = model.intercept_ + total
+        for ranked in model.rules_:
+            if not isinstance(ranked.term, Rule):
+                x = row.iloc[ranked.term.feature]
+                x = ranked.term.fill if x is None else min(max(x, ranked.term.lower), ranked.term.upper)
+                total += ranked.coefficient * x
+        assert total == score
+
+
+def test_top_says_what_it_left_out():
+    model, _ = fitted("binary")
+    assert f"... and {len(model.rules_) - 2} more." in to_text(model, top=2)
+    assert f"... and {len(model.rules_) - 2} more." in to_markdown(model, top=2).replace("\\", "")
+
+
+def test_markdown_escapes_what_comes_from_data():
+    model, _ = fitted("mixed, binary")
+    table = to_markdown(model)
+    rows = [line for line in table.splitlines() if line.startswith("|")]
+    assert len(rows) == len(model.rules_) + 2
+    for row in rows:
+        cells = row.replace("\\|", "")
+        assert cells.count("|") == 6
+    assert HOSTILE in table
+    assert "\\`q\\`" in table
+
+
+def test_line_breaks_in_names_do_not_break_lines():
+    X = pd.DataFrame({"a\nb | <b>": np.arange(100.0), "c": np.arange(100.0) ** 2 % 17})
+    model = RuleEnsembleRegressor(n_candidates=30, cv=3, random_state=0).fit(X, X["a\nb | <b>"] > 50)
+    assert "a\\nb" in to_text(model)
+    assert "a\\\\nb \\| \\<b\\>" in to_markdown(model)
+
+
+def test_a_model_without_terms():
+    model, _ = fitted("numbers, no terms")
+    assert to_text(model).startswith("RuleEnsembleRegressor of 0 terms\nThe prediction starts at ")
+    assert to_markdown(model).count("|") == 12

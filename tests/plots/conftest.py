@@ -1,0 +1,60 @@
+"""What the tests of pictures share: no window, no figure left open, and a few fitted models."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.datasets import load
+
+mpl.use("Agg")
+
+# Names that matplotlib would read as formulas, as comments of LaTeX or as words to leave out of a legend.
+ODD_NAMES = ("price_$", "$cost$", "_hidden", "100%_Größe", "😀", "colour")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def pima():
+    X, y = load("pima", return_X_y=True)
+    return X, y, RuleEnsembleClassifier(n_candidates=100, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def iris():
+    X, y = load("iris", return_X_y=True)
+    return X, y, RuleEnsembleClassifier(n_candidates=100, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def odd():
+    """Odd names, missing values and categories: a table and a regressor."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 5)), columns=ODD_NAMES[:5])
+    X["colour"] = rng.choice(["$red$", "_blue", "green"], 300)
+    y = 3.0 * (X["price_$"] > 0) * X["$cost$"] + 2.0 * (X["colour"] == "$red$") * X["_hidden"] + X["100%_Größe"]
+    X.loc[::4, "price_$"] = np.nan
+    return X, y, RuleEnsembleRegressor(n_candidates=200, selection=0.02, random_state=0, n_jobs=1).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def empty():
+    """A regressor without terms."""
+    X, y = load("pima", return_X_y=True)
+    model = RuleEnsembleRegressor(n_candidates=50, max_terms=0, random_state=0, n_jobs=1)
+    return X, model.fit(X, (y == y[0]).astype(float))
+
+
+@pytest.fixture(scope="session")
+def straight():
+    """A classifier of linear terms alone."""
+    X, y = load("pima", return_X_y=True)
+    return X, RuleEnsembleClassifier(terms="linear", random_state=0, n_jobs=1).fit(X, y)
