@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import problems
 from benchmarks.timing import compare, in_new_process
-from rulegrove import RuleEnsembleClassifier
+from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove.design.bits import BitMatrix
 
 
@@ -87,6 +88,20 @@ def hist_gradient_boosting(n_rows: int, target: float, repeats: int) -> list[Lin
         lambda: _model().fit(X, y), lambda: HistGradientBoostingClassifier(random_state=0).fit(X, y), repeats
     )
     return [faster(work, ours, theirs, target)]
+
+
+def shared_classes(repeats: int = 3) -> list[Line]:
+    """Fit ten classes with one pool of rules beside scikit-learn's gradient boosting; half of pendigits."""
+    X, y = datasets.load("pendigits", return_X_y=True)
+    train, _ = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    model = RuleEnsembleClassifier(multiclass="shared", random_state=0)
+    ours, theirs = compare(
+        lambda: model.fit(X[train], y[train]),
+        lambda: HistGradientBoostingClassifier(random_state=0).fit(X[train], y[train]),
+        repeats,
+    )
+    work = "fit pendigits, rules shared by ten classes, against HistGradientBoostingClassifier"
+    return [Line(work, f"{ours:.2f} s", f"{theirs:.2f} s", ours / theirs, 3, at_least=False)]
 
 
 def peak_memory(n_rows: int = 1_000_000) -> list[Line]:

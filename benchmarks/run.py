@@ -10,6 +10,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Line]]] = {
     "imodels": methods.imodels_rulefit,
     "fit-20k": lambda: methods.hist_gradient_boosting(20_000, target=2, repeats=5),
     "fit-1m": lambda: methods.hist_gradient_boosting(1_000_000, target=5, repeats=2),
+    "classes": methods.shared_classes,
     "memory": methods.peak_memory,
     "gram": methods.gram,
     "glmnet": solvers.glmnet_lines,

@@ -9,81 +9,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
-from rulegrove import Glmnet, RuleEnsembleRegressor, selection
-from rulegrove.columns import Columns, Feature
-from rulegrove.design.bits import compile_rules
-from rulegrove.design.linear import fit_linear_terms
-from rulegrove.design.statistics import Moments, collect_statistics
-from rulegrove.design.terms import Terms
-from rulegrove.estimators._fitting import Design, as_problems
+from rulegrove import Glmnet, RuleEnsembleRegressor, walk
+from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.losses import Squared
-from rulegrove.rules.rule import Condition, Rule
-from rulegrove.selection import (
-    FIRST_STRIDE,
-    SETTLED,
-    STRIDE,
-    EndingAt,
-    Fold,
-    Selection,
-    Walk,
-    choose,
-    squared_errors,
-    walk_all,
-    weighted_mean,
-)
-from rulegrove.solvers import Parameter, Path, Status
-
-
-def make_design(seed, *, n_rows=150, n_rules=8, n_folds=3, weights=None):
-    """Statistics of a small table, and the rows behind them as a dense matrix."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 3))
-    rules = tuple(
-        Rule((Condition(k % 3, upper=float(rng.normal(0, 0.7))), *([Condition(3, lower=0.0)] * (k % 2))))
-        for k in range(n_rules)
-    )
-    X = np.column_stack([X, rng.normal(size=n_rows)])
-    y = 2.0 * (X[:, 0] > 0) + X[:, 1] + 0.5 * rng.normal(size=n_rows)
-    linear = fit_linear_terms(X.T, None, np.zeros(4, dtype=np.int64))
-    folds = rng.permutation(n_rows) % n_folds
-    columns = Columns([Feature(f"x{k}") for k in range(4)], X)
-    statistics = collect_statistics(columns, compile_rules(rules, 4), linear, y[:, None], folds, weights=weights)
-    design = Design(Terms(rules, linear, ((),) * n_rules), statistics, statistics.moments())
-    dense = np.column_stack([*(rule.holds(X.T) for rule in rules), linear.evaluate(X.T[linear.features])])
-    return design, dense.astype(np.float64), y, folds
-
-
-def path_of(penalties, coefs, intercepts):
-    """Dress coefficients as a path."""
-    n_points = len(penalties)
-    return Path(
-        Parameter("penalty", np.asarray(penalties, dtype=np.float64)),
-        np.asarray(penalties, dtype=np.float64),
-        np.asarray(coefs, dtype=np.float64),
-        np.asarray(intercepts, dtype=np.float64),
-        np.zeros(n_points),
-        np.ones(n_points, dtype=np.int64),
-        (Status.CONVERGED,) * n_points,
-        0.0,
-        np.ones(n_points),
-        np.ones(n_points),
-        1.0,
-    )
-
-
-def walk(solver, problem, folds, on_progress=None, **options):
-    """Walk to the end: the paths and the held-out errors."""
-    done = walk_all([Walk(solver, problem, folds, loss=Squared(), **options)], on_progress)
-    return done.paths, done.errors[0]
-
-
-def first_problem(moments):
-    return as_problems(moments)[0]
-
-
-def folds_of(design):
-    return [design.fold(fold)[0] for fold in range(design.statistics.n_folds)]
+from rulegrove.selection import Selection, choose, squared_errors
+from rulegrove.walk import FIRST_STRIDE, SETTLED, STRIDE, Fold
+from small_designs import folds_of, make_design, path_of
 
 
 @settings(max_examples=25, deadline=None)
@@ -123,80 +54,6 @@ def test_a_fold_subtracted_is_a_refit_without_its_rows(l1_ratio, weighted):
             assert squared_errors(path, fold.held_out)[point] == pytest.approx(error, rel=1e-4)
 
 
-def test_the_walk_scores_every_fold_at_every_penalty():
-    """Fold errors against refits of scikit-learn; the folds are solved to a gap of 3e-4 only, hence the tolerance."""
-    design, dense, y, folds = make_design(2)
-    problem = first_problem(design.total)
-    (path, *_), errors = walk(Glmnet(n_penalties=12, penalty_ratio=0.01), problem, folds_of(design))
-    assert errors.shape == (3, len(path.penalties))
-    np.testing.assert_allclose(
-        path.penalties, Glmnet(n_penalties=12, penalty_ratio=0.01).grid(problem)[: errors.shape[1]]
-    )
-    for number in range(3):
-        rows = folds != number
-        for point, penalty in enumerate(path.penalties):
-            twin = ElasticNet(alpha=penalty, l1_ratio=1.0, tol=1e-10, max_iter=100_000).fit(dense[rows], y[rows])
-            expected = np.mean((y[~rows] - twin.predict(dense[~rows])) ** 2)
-            assert errors[number, point] == pytest.approx(expected, rel=0.02)
-
-
-def test_the_walk_is_the_path_taken_in_strides():
-    """Warm starts carry over: every point is as good as on a path taken at once."""
-    design, *_ = make_design(3)
-    problem = first_problem(design.total)
-    (walked,), errors = walk(Glmnet(tol=1e-10), problem, [])
-    whole = Glmnet(tol=1e-10).path(problem)
-    assert len(errors) == 0
-    np.testing.assert_array_equal(walked.penalties, whole.penalties)
-    np.testing.assert_allclose(walked.coefs, whole.coefs, atol=1e-4)
-    assert walked.parameter.name == whole.parameter.name
-    assert len(walked.status) == len(walked.gaps) == len(walked.iterations) == len(walked.parameter.values) == 100
-    assert walked.gaps.max() <= 1e-10
-
-
-def test_the_walk_ends_after_the_error_has_turned_and_not_before():
-    rng = np.random.default_rng(0)
-    design, *_ = make_design(0, n_rows=60, n_rules=40)
-    noise = rng.normal(size=(60, 1))
-    statistics = design.statistics
-    # Noise for a target: any term can only hurt, so the error turns at once.
-    columns = Columns([Feature(f"x{k}") for k in range(4)], rng.normal(size=(60, 4)))
-    program = compile_rules(design.terms.rules, 4)
-    statistics = collect_statistics(columns, program, design.terms.linear, noise, np.arange(60) % 3)
-    noisy = Design(design.terms, statistics, statistics.moments())
-    (path, *_), errors = walk(Glmnet(), first_problem(noisy.total), folds_of(noisy))
-    mean = weighted_mean(errors, folds_of(noisy))
-    assert len(path.penalties) < 100
-    assert mean.size - 1 - np.argmin(mean) >= 8
-
-
-@pytest.mark.parametrize("n_threads", [2, 4])
-def test_the_walk_does_not_depend_on_threads(n_threads):
-    design, *_ = make_design(4)
-    one = walk(Glmnet(), first_problem(design.total), folds_of(design), n_threads=1)
-    many = walk(Glmnet(), first_problem(design.total), folds_of(design), n_threads=n_threads)
-    for path, twin in zip(one[0], many[0], strict=True):
-        np.testing.assert_array_equal(path.coefs, twin.coefs)
-    np.testing.assert_array_equal(one[1], many[1])
-
-
-def test_the_walk_reports_its_progress():
-    design, *_ = make_design(5)
-    seen = []
-    (path,), _ = walk(Glmnet(), first_problem(design.total), [], on_progress=lambda *counts: seen.append(counts))
-    assert seen[-1] == (100, 100)
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert len(path.penalties) == 100
-
-
-@pytest.mark.parametrize("n_penalties", [1, 2, 3])
-def test_the_walk_of_a_short_grid(n_penalties):
-    """A grid of one point was cut into nothing and that point, and the solver refused to solve at no penalty."""
-    design, *_ = make_design(6)
-    (path, *_), errors = walk(Glmnet(n_penalties=n_penalties), first_problem(design.total), folds_of(design))
-    assert len(path.penalties) == errors.shape[1] == n_penalties
-
-
 def naive_choice(errors, weights, rule):
     """The definition in plain loops."""
     points = range(len(errors[0]))
@@ -230,25 +87,6 @@ def test_the_choice_is_the_plain_one(seed, n_folds, n_points, rule):
     np.testing.assert_allclose(chosen.errors, mean)
     spread = np.average((errors - mean) ** 2, axis=0, weights=weights)
     np.testing.assert_allclose(chosen.standard_errors, np.sqrt(spread / (n_folds - 1)))
-
-
-def test_folds_are_solved_less_finely_but_never_more():
-    assert selection.loosen(Glmnet(tol=1e-8), 0.1).tol == pytest.approx(3e-4)
-    coarse = Glmnet(tol=1e-2)
-    assert selection.loosen(coarse, 1.0) is coarse
-    named = EndingAt(Glmnet(), 0.1)
-    assert selection.loosen(named, 1.0) is named
-
-
-def test_a_path_made_to_end_at_a_penalty():
-    design, *_ = make_design(7)
-    problem = first_problem(design.total)
-    own = Glmnet().grid(problem)
-    grid = EndingAt(Glmnet(), 0.05).grid(problem)
-    assert grid[-1] == 0.05
-    np.testing.assert_array_equal(grid[:-1], own[own > 0.05])
-    assert EndingAt(Glmnet(), own[3]).grid(problem).tolist() == own[:4].tolist()
-    assert EndingAt(Glmnet(), 1e9).grid(problem).tolist() == [1e9]
 
 
 # What the estimator makes of it.
@@ -417,7 +255,7 @@ SPLITTERS = {
 @pytest.mark.parametrize("name", SPLITTERS)
 @pytest.mark.parametrize("honest", [False, True])
 def test_splitters_of_others_hold_out_what_they_say(monkeypatch, name, honest):
-    monkeypatch.setattr(selection, "FOLD_ACCURACY", 1e-12)  # to compare with refits, not with the patience of a fold
+    monkeypatch.setattr(walk, "FOLD_ACCURACY", 1e-12)  # to compare with refits, not with the patience of a fold
     X, y = friedman_like(120)
     cv = SPLITTERS[name]
     splits = cv if isinstance(cv, list) else list(cv.split(X))

@@ -1,5 +1,7 @@
 """Rows against dense matrices."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -130,21 +132,48 @@ def test_sums_of_one_column(n_words):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y": np.zeros(63)}, "whole words of 64"),
-        ({"weights": np.full(64, -1.0)}, "negative"),
-        ({"weights": np.full(64, np.inf)}, "finite"),
-        ({"y": np.full(64, np.nan)}, "finite"),
-        ({"bits": BitMatrix(np.zeros((1, 1), dtype=np.uint64), 60)}, "whole words of 64"),
-    ],
+    "change", [{"y": np.zeros(63)}, {"bits": BitMatrix(np.zeros((1, 1), dtype=np.uint64), 60)}], ids=["y", "bits"]
 )
-def test_rows_refuse_what_does_not_fit(change, message):
+def test_rows_come_in_whole_words(change):
     fields = {
         "bits": BitMatrix(np.zeros((1, 1), dtype=np.uint64), 64),
         "linear": np.zeros((64, 0)),
         "y": np.zeros(64),
         "weights": np.ones(64),
     }
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match="whole words of 64"):
         Rows(**(fields | change))
+
+
+BAD_VALUES = pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("weights", -1.0, "negative"),
+        ("weights", np.inf, "finite"),
+        ("y", np.nan, "finite"),
+        ("linear", np.inf, "finite"),
+    ],
+)
+
+
+@BAD_VALUES
+def test_dense_rows_with_bad_values_are_refused(name, value, message):
+    arrays = {"linear": np.zeros((70, 2)), "y": np.zeros(70), "weights": np.ones(70)}
+    arrays[name].flat[-1] = value
+    with pytest.raises(InvalidInputError, match=message):
+        Rows.from_dense(np.zeros((70, 3)), **arrays)
+
+
+@BAD_VALUES
+def test_bad_values_of_a_table_are_refused(name, value, message):
+    """Of every output, not only of the first one, which the rows begin with."""
+    X, y, weights = np.random.default_rng(0).normal(size=(70, 2)), np.zeros((70, 2)), np.ones(70)
+    linear = fit_linear_terms(X.T, None, np.zeros(2, dtype=np.int64))
+    program = compile_rules((Rule((Condition(0, upper=0.0),)),), 2)
+    if name == "linear":
+        linear = replace(linear, scale=np.array([1.0, value]))
+    else:
+        {"y": y, "weights": weights}[name].flat[-1] = value
+    columns = Columns([Feature("a"), Feature("b")], X)
+    with pytest.raises(InvalidInputError, match=message):
+        collect_rows(columns, program, linear, y, np.zeros(70, dtype=np.int64), weights)

@@ -20,7 +20,7 @@ class Rows:
     """Rules and linear terms of rows, one target and the weights.
 
     A row of weight 0 counts nowhere. That is how rows are held out without a copy of the bits, and how each fold fills
-    whole words.
+    whole words. `Rows.from_dense` and `collect_rows` check that all values are finite; copies of their rows need not.
 
     Parameters
     ----------
@@ -52,10 +52,6 @@ class Rows:
                 f"Rows come in whole words of 64, as many of each kind; got {n_rows} of bits, {len(self.linear)} of "
                 f"linear terms, {len(self.y)} targets and {len(self.weights)} weights."
             )
-        if not (np.isfinite(self.y).all() and np.isfinite(self.weights).all() and np.isfinite(self.linear).all()):
-            raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
-        if (self.weights < 0).any():
-            raise InvalidInputError("Weights of rows must not be negative.")
 
     @classmethod
     def from_dense(
@@ -78,6 +74,7 @@ class Rows:
         bits = BitMatrix(words.astype(np.uint64, copy=False), 64 * n_words)
         padding = 64 * n_words - n_rows
         weights = np.ones(n_rows) if weights is None else weights
+        _check_values(linear, y, weights)
         return cls(
             bits,
             np.pad(linear, ((0, padding), (0, 0))),
@@ -182,6 +179,14 @@ class Rows:
         )
 
 
+def _check_values(linear: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+    """Raise unless all is finite and no weight negative."""
+    if not (np.isfinite(targets).all() and np.isfinite(weights).all() and np.isfinite(linear).all()):
+        raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
+    if (np.asarray(weights) < 0).any():
+        raise InvalidInputError("Weights of rows must not be negative.")
+
+
 def rows_of_words(words: IntArray) -> IntArray:
     """Return the positions of the rows of some words of 64."""
     return (64 * words[:, None] + np.arange(64)).ravel()
@@ -237,6 +242,7 @@ def collect_rows(
         linear[here] = linear_terms.evaluate(block[linear_rows])
         targets[here] = y[rows]
         row_weights[here] = 1.0 if weights is None else weights[rows]
+    _check_values(linear, targets, row_weights)
     return Rows(BitMatrix(words, n_rows), linear, targets[:, 0].copy(), row_weights), targets, starts
 
 

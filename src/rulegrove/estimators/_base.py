@@ -79,6 +79,7 @@ class BaseRuleEnsemble(BaseEstimator):
         "max_conditions": [Interval(Integral, 1, None, closed="left"), None],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "max_correlation": [Interval(Real, 0, 1, closed="right")],
+        "stable": ["boolean"],
         "terms": [StrOptions({"rules", "linear", "both"})],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
@@ -104,6 +105,7 @@ class BaseRuleEnsemble(BaseEstimator):
         max_conditions: int | None = None,
         max_bins: int = 255,
         max_correlation: float = 0.9,
+        stable: bool = False,
         terms: str = "both",
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
@@ -126,6 +128,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self.max_conditions = max_conditions
         self.max_bins = max_bins
         self.max_correlation = max_correlation
+        self.stable = stable
         self.terms = terms
         self.tree_loss = tree_loss
         self.categorical_features = categorical_features
@@ -268,6 +271,7 @@ class BaseRuleEnsemble(BaseEstimator):
             max_correlation=self.max_correlation,
             terms=self.terms,
             loss=self._tree_loss(data.targets[data.rows]),
+            stable=self.stable,
         )
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:

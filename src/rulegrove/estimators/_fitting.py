@@ -20,16 +20,18 @@ from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Term, Terms
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.joint_selection import Joint, select_joint
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias, simplify, thin
-from rulegrove.selection import Fold, Selection, select
+from rulegrove.selection import Selection, select
 from rulegrove.solvers import Glmnet
 from rulegrove.solvers.base import Path, Problem, Solver
 from rulegrove.trees.boosting import grow_forest
+from rulegrove.walk import Fold
 
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
 POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
@@ -109,6 +111,7 @@ class Growth:
     max_correlation: float
     terms: str
     loss: Loss
+    stable: bool = False
 
 
 @dataclass(frozen=True)
@@ -264,7 +267,21 @@ def grow_rules(
     block = data.columns.take(pool)
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = ()
-    if growth.terms != "linear":
+    if growth.stable and growth.terms != "linear":
+        rules = grow_stable_rules(
+            block,
+            data.targets[pool],
+            weights=weights,
+            n_categories=data.columns.n_categories,
+            loss=growth.loss,
+            n_rules=growth.n_candidates,
+            mean_leaves=growth.mean_leaves,
+            min_samples_leaf=growth.min_samples_leaf,
+            min_impurity=growth.min_impurity,
+            max_conditions=growth.max_conditions,
+            on_progress=progress,
+        )
+    elif growth.terms != "linear":
         forest = grow_forest(
             block,
             data.targets[pool],
@@ -438,7 +455,7 @@ def weight_terms(
     held_out : sequence of sequence of Fold
         For each fold one record an output.
     selection, max_terms, n_threads
-        As in `select`; the cap is on the terms of one output.
+        As in `select`; the cap is on the terms of one output, or of all outputs if they are solved together.
     joint : Joint, optional
         How the outputs are solved together; the solver must then be a Glmnet. Each on its own by default.
     progress : Progress
@@ -647,13 +664,7 @@ def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArr
     return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
 
 
-def held_out_scores(
-    data: TrainingData,
-    rows: IntArray,
-    folds: IntArray,
-    terms: Sequence[Terms],
-    points: Sequence[tuple[FloatArray, float]],
-) -> FloatArray:
+def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: Pool) -> FloatArray:
     """Score rows by the models that were fitted without their folds.
 
     Parameters
@@ -663,20 +674,22 @@ def held_out_scores(
         Positions of the rows.
     folds : ndarray of shape (n_rows,)
         Fold of every row of the table.
-    terms : sequence of Terms
-        The candidates of each fold.
-    points : sequence of (ndarray, float)
-        Coefficients and intercept of each fold.
+    pool : Pool
+
+    Returns
+    -------
+    ndarray of shape (n_scored, n_outputs)
     """
-    scores = np.empty(rows.size)
-    for fold, (candidates, (coef, intercept)) in enumerate(zip(terms, points, strict=True)):
-        columns = np.flatnonzero(coef)
-        own_units = coef[columns] * candidates.scales[columns]
-        shift = float(intercept - own_units @ candidates.centers[columns] + data.offset)
+    scores = np.empty((rows.size, len(pool.outputs)))
+    for fold, candidates in enumerate(pool.fold_terms):
+        points = [weighted.selection.fold_points[fold] for weighted in pool.outputs]
+        coefs, intercepts = np.array([coef for coef, _ in points]), np.array([intercept for _, intercept in points])
+        columns = np.flatnonzero(coefs.any(axis=0))
+        own_units = coefs[:, columns] * candidates.scales[columns]
+        shifts = intercepts - own_units @ candidates.centers[columns] + data.offset
         used = tuple(candidates[int(column)] for column in columns)
-        model = RuleModel(data.columns.features, used, own_units, shift)
         here = np.flatnonzero(folds[rows] == fold)
-        scores[here] = model.score_rows(data.columns, rows[here])
+        scores[here] = RuleModel(data.columns.features, used, own_units, shifts).score_rows(data.columns, rows[here])
     return scores
 
 

@@ -27,7 +27,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     n_candidates : int, default=2000
         Rules to grow before the sparse fit picks among them.
     max_terms : int, default=None
-        Most terms of the final model. The path point is chosen among those with no more terms.
+        Most terms of the final model. Where the chosen point has more, the most important ones are weighted again alone.
     mean_leaves : float, default=4.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -50,6 +50,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     max_correlation : float, default=0.9
         Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
         candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
+    stable : bool, default=False
+        Whether to prefer rules that come back: thresholds are round numbers near the deciles, rules have at most
+        `max_conditions` (or two) conditions, and are candidates if two of ten half-samples of the rows grow
+        them, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and `max_bins`
+        do not matter. The list is shorter, readable, and much the same for other seeds; for what it costs in error see
+        ``docs/guide.md``.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "huber"}, default="auto"

@@ -6,6 +6,7 @@ from rulegrove.inspection.evidence import RuleEvidence, rule_evidence
 from rulegrove.inspection.importance import Importances, importances
 from rulegrove.inspection.interaction import Interactions, h_statistics, interactions
 from rulegrove.inspection.interaction_null import InteractionNull, NullDistribution, interaction_null
+from rulegrove.inspection.stability import StabilityReport, StableRule, jaccard, stability_report
 
 __all__ = [
     "Dependence",
@@ -15,10 +16,14 @@ __all__ = [
     "Interactions",
     "NullDistribution",
     "RuleEvidence",
+    "StabilityReport",
+    "StableRule",
     "h_statistics",
     "importances",
     "interaction_null",
     "interactions",
+    "jaccard",
     "partial_dependence",
     "rule_evidence",
+    "stability_report",
 ]
