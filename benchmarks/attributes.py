@@ -15,6 +15,7 @@ thread.
 
 import argparse
 import csv
+import functools
 import itertools
 import warnings
 from collections.abc import Callable, Iterable
@@ -25,7 +26,7 @@ import numpy as np
 from sklearn.feature_selection import mutual_info_classif
 
 from rulegrove import RuleAttributeSelector, RuleEnsembleClassifier, datasets
-from rulegrove.inspection import jaccard
+from rulegrove.inspection import jaccard, stability_report
 
 RESULTS = Path(__file__).parent / "results"
 N_TRAINING = 2500  # of each class
@@ -132,14 +133,37 @@ def measure_halves(path: str | None, n_repeats: int) -> Iterable[dict[str, Any]]
 
 
 def measure_rules(path: str | None, n_repeats: int) -> Iterable[dict[str, Any]]:
-    """Jaccard index of canonical rules over seeds and over halves, size and error, default and stable."""
+    """Jaccard index of rules over seeds and over halves, size and error, of the default and the stable option."""
     problems = tables(path)
     for name in SMALL_SETS:
-        X, y = datasets.load(name, return_X_y=True)
-        problems[name] = lambda repetition, X=X, y=y: split(
-            X, y, repetition, np.bincount(np.unique(y, return_inverse=True)[1]).min() // 2
-        )
-    return problems, n_repeats
+        problems[name] = functools.partial(half_of, name)
+    for (name, draw), repetition in itertools.product(problems.items(), range(n_repeats)):
+        rows = draw(repetition)
+        for method, stable in (("default", False), ("stable", True)):
+            model = RuleEnsembleClassifier(stable=stable, random_state=repetition, n_jobs=1)
+            over_seeds = stability_report(
+                model, rows.X, rows.y, vary="seeds", n_repeats=N_SEEDS, random_state=repetition
+            )
+            over_halves = stability_report(model, rows.X, rows.y, n_repeats=2, random_state=repetition)
+            yield {
+                "data": name,
+                "method": method,
+                "repetition": repetition,
+                "seeds, rules": over_seeds.rule_jaccard,
+                "halves, rules": over_halves.rule_jaccard,
+                "halves, families": over_halves.family_jaccard,
+                "halves, attributes": over_halves.attribute_jaccard,
+                "terms": over_seeds.n_terms,
+                "error": error(model, rows, np.arange(rows.X.shape[1])),
+            }
+
+
+def half_of(name: str, repetition: int) -> Split:
+    """Split a bundled set at random: a half for training, a half for testing."""
+    X, y = datasets.load(name, return_X_y=True)
+    order = np.random.default_rng(repetition).permutation(len(y))
+    training, test = np.array_split(order, 2)
+    return Split(X[training], y[training], X[test], y[test])
 
 
 COMMANDS = {"selection": measure_selection, "halves": measure_halves, "rules": measure_rules}

@@ -95,8 +95,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.15)`` up
-        to 1,000 rows of two classes, ``Glmnet(l1_ratio="cv")`` up to 1,000 rows of more, ``Glmnet(l1_ratio=0.5)``
+        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.15)``
+        up to 1,000 rows of two classes, ``Glmnet(l1_ratio="cv")`` up to 1,000 rows of more, ``Glmnet(l1_ratio=0.5)``
         beyond and the lasso at a given point. ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error.
         Others: ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
     selection : {"auto", "1se", "min"} or float, default="auto"

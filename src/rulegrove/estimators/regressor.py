@@ -27,7 +27,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     n_candidates : int, default=2000
         Rules to grow before the sparse fit picks among them.
     max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, the most important ones are weighted again alone.
+        Most terms of the final model. Where the chosen point has more, the most important ones are weighted again.
     mean_leaves : float, default=4.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.

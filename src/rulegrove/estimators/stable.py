@@ -21,6 +21,7 @@ MIN_FREQUENCY = 0.2  # of the half-samples that must have grown a rule
 ROUND_SHARE = 0.6  # of the wanted rules that each half-sample grows
 ROUND_ROWS = 10_000  # rows of a half-sample, at most
 MAX_CONDITIONS = 2
+MOST_UNITS = 2**53  # beyond, numbers that differ by one unit are no different floats
 SHRINKAGE = 0.1  # trees differ by what those before them left, since they see the same rows and attributes
 
 
@@ -63,6 +64,8 @@ def find_readable(low: float, high: float) -> float:
     for place in range(exponent, exponent - 17, -1):
         for digit in (10, 5, 2, 1):
             unit = digit * 10.0**place
+            if unit == 0.0 or high / unit > MOST_UNITS:
+                return low
             first, last = math.ceil(low / unit), math.floor(high / unit)
             if first <= last:
                 nearest = min(max(round((low + high) / 2 / unit), first), last)
