@@ -25,8 +25,8 @@ __all__ = [
     "load_model",
 ]
 
-# Names are loaded when first asked for (PEP 562): scikit-learn and numba take a second or two, and whoever wants the
-# command line's help, or the data sets alone, need not wait for them.
+# Names are loaded when first asked for (PEP 562): scikit-learn and numba take a second or two, and whoever asks the
+# command line for help need not wait for them.
 _HOMES = {
     "Fpc": "solvers",
     "Glmnet": "solvers",

@@ -1,0 +1,5 @@
+"""``python -m rulegrove``: the command line."""
+
+from rulegrove.cli import main
+
+main()

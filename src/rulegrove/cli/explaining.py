@@ -1,0 +1,59 @@
+"""The explanation of one row as a table and as a record."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from rulegrove.cli.output import print_table, print_text
+from rulegrove.cli.scoring import Ensemble, take_attributes
+from rulegrove.cli.words import count, printable, suggest
+from rulegrove.estimators.explanation import RowExplanation
+from rulegrove.exceptions import InvalidInputError
+
+
+def explain_row(model: Ensemble, rows: pa.Table, row: int, label: str | None = None) -> RowExplanation:
+    """Return what each term added to the score of one row.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    rows : pyarrow.Table
+    row : int
+    label : str, optional
+        A class in words.
+    """
+    if row >= rows.num_rows:
+        n_rows = count(rows.num_rows, "row")
+        raise InvalidInputError(f"`--row` {row} is beyond the table of {n_rows}; the last one is {rows.num_rows - 1}.")
+    explanation = model.explain(take_attributes(model, rows.slice(row, 1)))
+    return explanation.row(0, None if label is None else _match_label(label, explanation.classes))
+
+
+def _match_label(word: str, classes: tuple[Any, ...] | None) -> Any:
+    """Return the class that a word means."""
+    labels = {str(label): label for label in classes or ()}
+    if labels and word not in labels:
+        hint = suggest(word, list(labels))
+        raise InvalidInputError(f"`--label` names '{word}', which is no class of the model.{hint}")
+    return labels.get(word, word)
+
+
+def print_row(row: RowExplanation) -> None:
+    """Print the parts of a score, the largest first."""
+    if row.label is None:
+        print_text(f"Predicted {row.prediction:.6g}, the sum of:\n")
+    else:
+        print_text(printable(f"Predicted {row.prediction}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
+    parts = [*row.parts.tolist(), row.intercept]
+    words = [*(term.short_text for term in row.terms), "intercept"]
+    print_table({"part": [f"{part:+.4g}" for part in parts], "because": words}, words=["because"])
+
+
+def describe_row(row: RowExplanation) -> dict[str, Any]:
+    """Return the parts of a score for JSON."""
+    about = {} if row.label is None else {"class": row.label}
+    parts = [
+        {"part": part, "rank": term.rank, "kind": term.kind, "rule": term.text}
+        for part, term in zip(row.parts.tolist(), row.terms, strict=True)
+    ]
+    return {"prediction": row.prediction, "score": row.score, **about, "intercept": row.intercept, "parts": parts}

@@ -1,0 +1,43 @@
+"""The estimator that `fit` asks for, and how well it did."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rulegrove.cli.scoring import Ensemble
+from rulegrove.cli.training import Training
+from rulegrove.cli.values import check_known, match_labels, read_settings
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
+
+
+def make_estimator(training: Training, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
+    """Return the estimator for a target, with its parameters as they were given on the command line.
+
+    Parameters
+    ----------
+    training : Training
+    words : mapping
+        Parameters; None for those that were not given.
+    verbose : bool
+        Whether it shows its progress.
+    """
+    kind = RuleEnsembleClassifier if training.task == "classification" else RuleEnsembleRegressor
+    settings = read_settings(words)
+    check_known(settings, kind)
+    if isinstance(settings.get("class_weight"), dict):
+        settings["class_weight"] = match_labels(settings["class_weight"], training.labels)
+    return kind(**settings, verbose=int(verbose))
+
+
+def explained_share(model: Ensemble) -> float | None:
+    """Return by how much the held-out loss is lower than that of a model without terms; None where it is not known."""
+    paths, choices = _as_list(model.path_), _as_list(model.selection_)
+    if any(choice.errors is None or path.coefs[0].any() for path, choice in zip(paths, choices, strict=True)):
+        return None
+    empty = sum(choice.errors[0] for choice in choices)
+    return float(1.0 - sum(choice.errors[choice.index] for choice in choices) / empty) if empty > 0 else None
+
+
+def _as_list(values: Any) -> list[Any]:
+    """Return what a model has for its one output, or for each of several."""
+    return values if isinstance(values, list) else [values]

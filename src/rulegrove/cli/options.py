@@ -1,0 +1,25 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl."
+
+Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
+Model = Annotated[Path, typer.Argument(help="Model file, as `rulegrove fit -o` writes it.", show_default=False)]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)]
+Task = Annotated[
+    Literal["auto", "classification", "regression"],
+    typer.Option(help="What the target is. auto: numbers with fractions, or more than 20 of them, are a regression."),
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; give it once for each.")]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Column of numbers to take as categories; text always is. Once for each."),
+]
+Weights = Annotated[str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")]
+Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of words and tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress; no result that goes to a file.")]

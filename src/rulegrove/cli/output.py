@@ -1,0 +1,86 @@
+"""What commands say: notes on standard error, results on standard output as tables or as JSON."""
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rulegrove.cli.words import printable
+
+WIDTH = 120  # of tables that do not go to a terminal
+NARROW = 100  # a terminal of fewer columns has little room
+
+
+def note(words: str, *, quiet: bool = False) -> None:
+    """Write a line for the user to standard error, which keeps the result on standard output clean."""
+    if not quiet:
+        sys.stderr.write(f"{printable(words)}\n")
+
+
+def shows_progress(quiet: bool) -> bool:
+    """Whether somebody is there to see progress."""
+    return not quiet and sys.stderr.isatty()
+
+
+def print_table(columns: Mapping[str, Sequence[str]], *, words: Sequence[str] = (), spare: Sequence[str] = ()) -> None:
+    """Print a table.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str
+        Cells by heading.
+    words : sequence of str
+        Headings of columns that hold words: these are set flush left and broken where there is no room.
+    spare : sequence of str
+        Headings of columns that are left out where there is little room.
+    """
+    fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
+    console = Console(highlight=False, width=fixed)
+    shown = {heading: cells for heading, cells in columns.items() if console.width >= NARROW or heading not in spare}
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, header_style="bold")
+    for heading in shown:
+        flush = heading in words
+        table.add_column(
+            Text(printable(heading)), justify="left" if flush else "right", no_wrap=not flush, overflow="fold"
+        )
+    for row in zip(*shown.values(), strict=True):
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(table)
+
+
+def print_text(words: str) -> None:
+    """Print text as it is."""
+    sys.stdout.write(words)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document; numbers that are not finite are null."""
+    plain_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(plain(document), ensure_ascii=plain_ascii, indent=2, allow_nan=False) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: NumPy's numbers as Python's, infinite and undefined ones as None.
+
+    Examples
+    --------
+    >>> plain({"a": np.float64(1.5), "b": (np.int64(2), math.nan)})
+    {'a': 1.5, 'b': [2, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,160 @@
+"""Parameters of the estimators as options: names, defaults and help are read from their source, not written again.
+
+Importing an estimator takes a second or two, with scikit-learn and numba behind it; reading the text of its constructor
+and docstring takes some milliseconds, so that ``--help`` and completion stay quick.
+"""
+
+import ast
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+PANEL = "Parameters of the estimator"
+SEED = 0
+OWN_OPTIONS = ("categorical_features", "task", "verbose")
+
+# Words of all other annotations are read by `values`.
+_TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a constructor.
+
+    Attributes
+    ----------
+    name : str
+    annotation : str
+    default : object
+    kind : str
+        What the docstring says of its type: ``{"both", "rules", "linear"}``.
+    help : str
+    """
+
+    name: str
+    annotation: str
+    default: Any
+    kind: str = ""
+    help: str = ""
+
+    @property
+    def choices(self) -> list[str]:
+        """Words that the docstring lists in braces."""
+        braces = re.match(r"\{(.*?)\}", self.kind)
+        return re.findall(r'"(.*?)"', braces[1]) if braces else []
+
+    def option(self, panel: str, shown_default: str | None = None) -> inspect.Parameter:
+        """Return the option; None stands for one that was not given.
+
+        Parameters
+        ----------
+        panel : str
+            Heading of the help it stands under.
+        shown_default : str, optional
+            The default in words.
+        """
+        choices, kind, flag = self.choices, _TYPES.get(self.annotation, str), self.name.replace("_", "-")
+        words = kind is str and choices
+        option = typer.Option(
+            f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}",
+            help=f"{self.help} Default: {shown_default or _word(self.default)}.",
+            metavar="|".join([*choices, *re.findall(r"\b(int|float|dict)\b", self.kind)]) if words else None,
+            show_default=False,
+            autocompletion=(lambda: choices) if words else None,
+            rich_help_panel=panel,
+        )
+        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+@functools.cache
+def read_parameters(module: str, name: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a class in a module of `rulegrove.estimators`, from its source.
+
+    Parameters
+    ----------
+    module, name : str
+
+    Examples
+    --------
+    >>> first = read_parameters("classifier", "RuleEnsembleClassifier")[0]
+    >>> first.name, first.default
+    ('n_candidates', 2000)
+    """
+    tree = ast.parse(files("rulegrove.estimators").joinpath(f"{module}.py").read_text(encoding="utf-8"))
+    found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    init = next(node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+    told = _read_docstring(ast.get_docstring(found) or "")
+    return tuple(
+        Parameter(own.arg, ast.unparse(own.annotation), ast.literal_eval(default), *told.get(own.arg, ()))
+        for own, default in zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+        if own.annotation is not None and default is not None
+    )
+
+
+def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
+    """Return type and description of each parameter of a numpydoc docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    entries = re.findall(r"^(\w[\w, ]*?)(?: : (.*))?\n((?:[ ]+.*\n?)+)", section[1] if section else "", re.MULTILINE)
+    told = {}
+    for names, kind, words in entries:
+        description = " ".join(words.split()).replace("``", "")
+        told.update({name: (re.sub(r", default=.*", "", kind), description) for name in names.split(", ")})
+    return told
+
+
+def ensemble_options() -> list[inspect.Parameter]:
+    """Return options for the parameters of both rule ensembles."""
+    regression = {one.name: one.default for one in read_parameters("_base", "BaseRuleEnsemble")}
+    options = []
+    for one in _suited(read_parameters("classifier", "RuleEnsembleClassifier")):
+        other = regression.get(one.name, one.default)
+        same = one.name == "random_state" or other == one.default
+        options.append(one.option(PANEL, None if same else f"{_word(one.default)}; {_word(other)} for regression"))
+    return options
+
+
+def selector_options() -> list[inspect.Parameter]:
+    """Return options for the parameters of the attribute selector; what it shares with the classifier is told there."""
+    shared = {one.name: one for one in read_parameters("classifier", "RuleEnsembleClassifier")}
+    own = _suited(read_parameters("attributes", "RuleAttributeSelector"))
+    told = [one if one.kind else replace(shared[one.name], default=one.default) for one in own]
+    return [one.option(PANEL) for one in told]
+
+
+def _suited(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """Leave out what the commands have options of their own for, and fix the seed: equal calls give equal rules."""
+    for one in parameters:
+        if one.name == "random_state":
+            yield replace(one, annotation="int", default=SEED)
+        elif one.name not in OWN_OPTIONS:
+            yield one
+
+
+def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command with ``**parameters`` these options in their place."""
+
+    def extend(command: Command) -> Command:
+        signature = inspect.signature(command)
+        own = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one in signature.parameters.values()
+            if one.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        command.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        return command
+
+    return extend
+
+
+def _word(value: Any) -> str:
+    """Return a default as one would type it."""
+    return "none" if value is None else str(value)

@@ -1,0 +1,42 @@
+"""`rulegrove predict`: a model applied to the rows of a table."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulegrove.cli import options
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end; CSV is printed without it.")
+    ] = None,
+    keep: options.Keep = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict the rows of a table.
+
+    The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
+    """
+    from rulegrove.cli.output import note, print_json
+    from rulegrove.cli.predicting import predict_table
+    from rulegrove.cli.scoring import read_model, read_rows
+    from rulegrove.cli.words import count
+    from rulegrove.cli.writing import check_output, write_csv, write_table
+
+    check_output(output, table=True)
+    fitted = read_model(model)
+    predicted = predict_table(fitted, read_rows(fitted, data), keep or ())
+    if output is not None:
+        write_table(predicted, output)
+        note(f"{count(predicted.num_rows, 'prediction')} written to '{output}'.", quiet=quiet)
+    if as_json:
+        rows = predicted.to_pylist() if output is None else predicted.num_rows
+        print_json({"predictions": rows, "output": None if output is None else str(output)})
+    elif output is None:
+        write_csv(predicted, sys.stdout.buffer)

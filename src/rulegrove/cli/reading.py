@@ -1,0 +1,184 @@
+"""Tables from files: CSV, TSV, Parquet, Feather, JSON lines, read by pyarrow into Arrow tables."""
+
+import codecs
+import csv
+import io
+import unicodedata
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.json
+import pyarrow.parquet
+
+from rulegrove.cli.words import list_names, suggest
+from rulegrove.exceptions import InvalidInputError
+
+COMPRESSED = (".gz", ".bz2", ".zst")
+DELIMITERS = (",", ";", "\t", "|")
+CHUNK_BYTES = 2**20
+MISSING = [*pyarrow.csv.ConvertOptions().null_values, "?"]  # the last one by custom of the UCI repository
+
+
+def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
+    """Read a table; its kind is told by the end of the file's name.
+
+    Of CSV the delimiter, the encoding, a decimal comma and the types are guessed. Empty cells, ``NA``, ``NaN``,
+    ``null`` and ``?`` are missing values.
+
+    Parameters
+    ----------
+    path : path
+    text : collection of str
+        Columns to take as text whatever they hold.
+
+    Returns
+    -------
+    pyarrow.Table
+        With different column names and at least one row.
+    """
+    check_file(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kind = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in COMPRESSED else "".join(suffixes[-1:])
+    if kind not in READERS:
+        raise InvalidInputError(f"'{path}' must end in one of {', '.join(READERS)}, which tells how to read it.")
+    name, read = READERS[kind]
+    try:
+        table = read(path, text)
+        names = table.column_names
+    except (pa.ArrowException, OSError, UnicodeError, csv.Error) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).split("\n", 1)[0].rstrip(".")
+        raise InvalidInputError(f"'{path}' cannot be read as {name}: {reason}.") from None
+    repeated = sorted({column for column in names if names.count(column) > 1})
+    if repeated:
+        raise InvalidInputError(f"'{path}' has the column '{repeated[0]}' more than once; rename one of them.")
+    if not names or not table.num_rows:
+        raise InvalidInputError(f"'{path}' has a header at most, but no rows.")
+    return _as_text(table, text)
+
+
+def match_column(table: pa.Table, name: str) -> str | None:
+    """Return the name of a column as the table spells it (accents may be composed in another way), None without it."""
+    names: list[str] = table.column_names
+    alike = [known for known in names if _composed(known) == _composed(name)]
+    return name if name in names else alike[0] if len(alike) == 1 else None
+
+
+def find_column(table: pa.Table, name: str, option: str) -> str:
+    """Return the name of a column as the table spells it, refusing one that it does not have.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    name : str
+    option : str
+        What names the column, for the message.
+    """
+    found = match_column(table, name)
+    if found is None:
+        hint = suggest(name, table.column_names) or f" It has {list_names(table.column_names)}."
+        raise InvalidInputError(f"`{option}` names '{name}', which is no column of the table.{hint}")
+    return found
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file, or holds nothing."""
+    if not path.exists():
+        near = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InvalidInputError(f"There is no file '{path}'.{suggest(path.name, near)}")
+    if path.is_dir():
+        raise InvalidInputError(f"'{path}' is a folder; give one file.")
+    if path.is_file() and not path.stat().st_size:
+        raise InvalidInputError(f"'{path}' is empty.")
+
+
+def _as_text(table: pa.Table, text: Collection[str]) -> pa.Table:
+    """Return the table with some columns as text, where files of their own types had them otherwise."""
+    for place, field in enumerate(table.schema):
+        if field.name in text and not (pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+    return table
+
+
+def _read_csv(path: Path, text: Collection[str]) -> pa.Table:
+    """Read a CSV file, guessing what it does not say."""
+    with pa.input_stream(str(path)) as stream:
+        encoding, start = _guess_encoding(stream)
+    delimiter = max(
+        DELIMITERS, key=lambda one: len(next(csv.reader(io.StringIO(start, newline=""), delimiter=one), []))
+    )
+    table = _parse_csv(path, text, encoding, delimiter)
+    if delimiter == ";" and _count_texts(table):
+        with_comma = _parse_csv(path, text, encoding, delimiter, decimal_point=",")
+        table = with_comma if _count_texts(with_comma) < _count_texts(table) else table
+    return table
+
+
+def _count_fields(start: str, delimiter: str) -> int:
+    """Return how many columns a header has if this is the delimiter."""
+    return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), []))
+
+
+def _guess_encoding(stream: pa.NativeFile) -> tuple[str, str]:
+    """Return the encoding of text, and its start."""
+    chunk = stream.read(CHUNK_BYTES)
+    encoding = "utf-16" if chunk[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    start = chunk.decode(encoding, errors="replace").lstrip("\r\n")
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        while chunk:
+            decoder.decode(chunk)
+            chunk = stream.read(CHUNK_BYTES)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        encoding = "cp1252"  # what spreadsheets of the West write
+    return encoding, start
+
+
+def _parse_csv(path: Path, text: Collection[str], encoding: str, delimiter: str, decimal_point: str = ".") -> pa.Table:
+    return pyarrow.csv.read_csv(
+        path,
+        read_options=pyarrow.csv.ReadOptions(encoding="utf8" if encoding == "utf-8-sig" else encoding),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(text, pa.string()),
+            null_values=MISSING,
+            strings_can_be_null=True,
+            decimal_point=decimal_point,
+        ),
+    )
+
+
+def _count_texts(table: pa.Table) -> int:
+    return sum(pa.types.is_string(kind) for kind in table.schema.types)
+
+
+def _read_parquet(path: Path, text: Collection[str]) -> pa.Table:
+    with pyarrow.parquet.ParquetFile(path) as file:  # `read_table` would make columns of folders named "a=b"
+        return file.read()
+
+
+def _read_feather(path: Path, text: Collection[str]) -> pa.Table:
+    return pyarrow.feather.read_table(path)
+
+
+def _read_json_lines(path: Path, text: Collection[str]) -> pa.Table:
+    return pyarrow.json.read_json(path)
+
+
+READERS: dict[str, tuple[str, Callable[[Path, Collection[str]], pa.Table]]] = {
+    ".csv": ("CSV", _read_csv),
+    ".tsv": ("CSV", _read_csv),
+    ".txt": ("CSV", _read_csv),
+    ".parquet": ("Parquet", _read_parquet),
+    ".feather": ("Feather", _read_feather),
+    ".arrow": ("Feather", _read_feather),
+    ".jsonl": ("JSON lines", _read_json_lines),
+    ".ndjson": ("JSON lines", _read_json_lines),
+}

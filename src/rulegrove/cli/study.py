@@ -1,0 +1,85 @@
+"""`rulegrove study`: the paper rerun."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulegrove.cli import options
+from rulegrove.cli.errors import INTERRUPTED
+
+
+def study(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few repetitions, about two minutes; every page says so.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Measure this part alone, anew unless --resume; may be repeated."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", help="Processes; as many as there are cores by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Directory of results, figures and report.")] = Path("study"),
+    autoscan: Annotated[
+        Path | None,
+        typer.Option("--autoscan", metavar="PATH", help="CSV file of real candidates in place of the simulation."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Keep what is measured, go on, and draw again.")] = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Rerun the paper: every table and figure, as results.csv, report.html and report.md."""
+    from rulegrove.cli.output import note, print_json
+    from rulegrove.study import run
+
+    parts = [name.strip() for names in only or () for name in names.split(",")]
+    try:
+        with _showing_progress(quiet) as on_progress:
+            report = run(
+                out, quick=quick, only=parts, jobs=jobs, autoscan=autoscan, resume=resume, on_progress=on_progress
+            )
+    except KeyboardInterrupt:
+        note(f"Stopped. What was measured is kept in '{out}'; go on with --resume.")
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json({"report": str(report), "markdown": str(out / "report.md"), "results": str(out / "results.csv")})
+    else:
+        note(f"Report written to '{report}'.", quiet=quiet)
+
+
+@contextmanager
+def _showing_progress(quiet: bool) -> Iterator[Callable[[float, float, str], None] | None]:
+    """Show a bar with the time left on standard error, if somebody is there to see it."""
+    from rulegrove.cli.output import shows_progress
+
+    if not shows_progress(quiet):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description:<36}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
+        whole = bar.add_task("study", total=None)
+
+        def on_progress(done: float, total: float, key: str) -> None:
+            bar.update(whole, completed=done, total=total, description=key[:36] or "study")
+
+        yield on_progress

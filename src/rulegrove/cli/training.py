@@ -1,0 +1,187 @@
+"""A table with a target: what `fit` and `select` learn from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.cli.output import note
+from rulegrove.cli.reading import find_column, read_table
+from rulegrove.cli.words import count, list_names
+from rulegrove.exceptions import InvalidInputError
+
+SHOWN_CLASSES = 6
+MOST_CLASSES = 20  # more different numbers than this are a regression, as for `RuleAttributeSelector`
+
+
+@dataclass(frozen=True)
+class Training:
+    """A table taken apart.
+
+    Attributes
+    ----------
+    X : pyarrow.Table
+        The attributes.
+    y : ndarray of shape (n_rows,)
+        The target.
+    weights : ndarray of shape (n_rows,) or None
+    weights_name : str or None
+        Name of their column.
+    target : str
+        Name of the target's column.
+    task : {"classification", "regression"}
+    n_left_out : int
+        Rows without a target.
+    """
+
+    X: pa.Table
+    y: AnyArray
+    weights: FloatArray | None
+    weights_name: str | None
+    target: str
+    task: str
+    n_left_out: int
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of the attributes that are numbers."""
+        return [field.name for field in self.X.schema if not _is_text(field.type)]
+
+    @property
+    def categories(self) -> dict[str, int]:
+        """Number of categories of each attribute that has some."""
+        texts = [field.name for field in self.X.schema if _is_text(field.type)]
+        return {name: int(pc.count_distinct(self.X[name], mode="only_valid").as_py()) for name in texts}
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """Classes by their words."""
+        return {str(label): label for label in np.unique(self.y).tolist()}
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was read and guessed, for JSON."""
+        found = {"rows": self.X.num_rows, "rows_without_target": self.n_left_out, "target": self.target}
+        return {**found, "task": self.task, "numbers": self.numbers, "categories": self.categories}
+
+    def tell(self, *, quiet: bool) -> None:
+        """Say what was read and guessed."""
+        note(f"{count(self.X.num_rows, 'row')}, {count(self.X.num_columns, 'attribute')}", quiet=quiet)
+        if self.numbers:
+            note(f"  numbers     {list_names(self.numbers)}", quiet=quiet)
+        if self.categories:
+            words = [f"{name} ({n})" for name, n in self.categories.items()]
+            note(f"  categories  {list_names(words)}", quiet=quiet)
+        note(f"  target      '{self.target}': {self.task}, {self._tell_target()}", quiet=quiet)
+        if self.n_left_out:
+            note(f"  left out    {count(self.n_left_out, 'row')} without a target", quiet=quiet)
+
+    def _tell_target(self) -> str:
+        """Say which values the target has."""
+        if self.task == "regression":
+            return f"{self.y.min():.6g} to {self.y.max():.6g}, mean {self.y.mean():.6g}"
+        labels, counts = np.unique(self.y, return_counts=True)
+        shown = [f"{label} ({n:,})" for label, n in zip(labels, counts, strict=True)][:SHOWN_CLASSES]
+        hidden = len(labels) - len(shown)
+        return ", ".join(shown) + (f" and {hidden} more classes" if hidden > 0 else "")
+
+
+def read_training(
+    path: Path,
+    target: str,
+    *,
+    task: str = "auto",
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    weights: str | None = None,
+) -> Training:
+    """Read a table and take it apart.
+
+    Parameters
+    ----------
+    path : path
+    target : str
+        Column to predict. Rows without it are left out.
+    task : {"auto", "classification", "regression"}
+    drop : sequence of str
+        Columns to leave out.
+    categorical : sequence of str
+        Columns to take as categories though they hold numbers.
+    weights : str, optional
+        Column of weights.
+    """
+    table = read_table(path, text=categorical)
+    target = find_column(table, target, "--target")
+    apart = [target, *(find_column(table, name, "--drop") for name in drop)]
+    for name in categorical:
+        find_column(table, name, "--categorical")
+    if weights is not None:
+        weights = find_column(table, weights, "--weights")
+        apart.append(weights)
+    known = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
+    X = known.drop_columns(sorted(set(apart)))
+    if not X.num_columns:
+        raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
+    y = _read_target(known, target, path)
+    if task == "regression" and y.dtype.kind not in "iuf":
+        raise InvalidInputError(f"The target '{target}' holds no numbers, so it cannot be a regression.")
+    return Training(
+        X=X,
+        y=y,
+        weights=None if weights is None else _read_numbers(known, weights),
+        weights_name=weights,
+        target=target,
+        task=guess_task(y) if task == "auto" else task,
+        n_left_out=table.num_rows - known.num_rows,
+    )
+
+
+def guess_task(y: AnyArray) -> str:
+    """Return what a target is: numbers with a fractional part or many different ones are regression.
+
+    Examples
+    --------
+    >>> guess_task(np.array([1, 2, 1])), guess_task(np.array([1.5, 2.0])), guess_task(np.array(["a", "b"]))
+    ('classification', 'regression', 'classification')
+    """
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    values = np.unique(y)
+    return "regression" if len(values) > MOST_CLASSES or (values != np.round(values)).any() else "classification"
+
+
+def _read_target(table: pa.Table, name: str, path: Path) -> AnyArray:
+    """Return the target as an array, refusing one that has nothing to learn from."""
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or _is_text(kind)):
+        if pa.types.is_null(kind):
+            raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
+        raise InvalidInputError(f"The target '{name}' must be numbers or text; got {kind}. Convert it.")
+    values = np.asarray(column.to_pylist()) if _is_text(kind) else column.to_numpy(zero_copy_only=False)
+    different = np.unique(values)
+    if len(different) < 2:
+        value = different.tolist()[0] if len(different) else "none"
+        raise InvalidInputError(f"The target '{name}' has one value only, {value!r}: there is nothing to learn.")
+    return np.asarray(values)
+
+
+def _read_numbers(table: pa.Table, name: str) -> FloatArray:
+    """Return a column of weights."""
+    try:
+        return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowException:
+        raise InvalidInputError(f"`--weights` must name a column of numbers; '{name}' is {table[name].type}.") from None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds words."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))

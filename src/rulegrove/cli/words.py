@@ -1,0 +1,55 @@
+"""Words for people: names that any terminal can print, and the name that was probably meant."""
+
+import difflib
+from collections.abc import Sequence
+
+_JOINERS = "\u200c\u200d"  # hold the parts of one emoji or letter together
+SHOWN_NAMES = 8
+
+
+def printable(words: str) -> str:
+    r"""Return words without line breaks, escape sequences or other control characters, which names may hold.
+
+    Examples
+    --------
+    >>> print(printable("a\tb\x1b[31mé"))
+    a\tb\x1b[31mé
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in words)
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names for a sentence, the first few of many.
+
+    Examples
+    --------
+    >>> list_names(["age", "a b"])
+    "'age', 'a b'"
+    """
+    shown = ", ".join(f"'{name}'" for name in names[:SHOWN_NAMES])
+    hidden = len(names) - SHOWN_NAMES
+    return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """Return which of the names was probably meant, as a sentence, or nothing.
+
+    Examples
+    --------
+    >>> suggest("Glucse", ["glucose", "age"])
+    " Did you mean 'glucose'?"
+    """
+    folded = {known.casefold().strip(): known for known in reversed(names)}
+    close = difflib.get_close_matches(name.casefold().strip(), folded, n=1)
+    return f" Did you mean '{folded[close[0]]}'?" if close else ""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(20_000, "row")
+    ('1 row', '20,000 rows')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"

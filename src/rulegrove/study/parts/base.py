@@ -1,0 +1,143 @@
+"""What a part of the study is: tasks, and how to measure one."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from rulegrove import RuleEnsembleClassifier
+from rulegrove._typing import AnyArray
+from rulegrove.study.config import Config
+from rulegrove.study.results import Line, describe_settings
+from rulegrove.study.splits import Split, error_rates
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work for one process, done as a whole or not at all.
+
+    Attributes
+    ----------
+    part : str
+    data : str
+        Data set, or the table of candidates.
+    method : str
+        What is measured; empty for a task that measures several methods on the same rows.
+    value : str
+        Place on the part's grid, if a task measures one place.
+    repetition : int
+    cost : float
+        Guess of its seconds, for the order of tasks and the time left.
+    """
+
+    part: str
+    data: str
+    repetition: int
+    method: str = ""
+    value: str = ""
+    cost: float = 1.0
+
+    @property
+    def key(self) -> str:
+        """What the task is known by in the file of results."""
+        return "/".join(
+            str(one) for one in (self.part, self.data, self.method, self.value, self.repetition) if one != ""
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One number of a task; what is None is as the task has it."""
+
+    metric: str
+    result: float
+    method: str | None = None
+    value: str | None = None
+    fold: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A theme of the study.
+
+    Attributes
+    ----------
+    name : str
+        As `--only` takes it.
+    list_tasks : callable
+        From the configuration to the tasks.
+    measure : callable
+        From a task and the configuration to its outcomes.
+    alone : bool
+        Whether its tasks must have the machine to themselves, as those that time something.
+    """
+
+    name: str
+    list_tasks: Callable[[Config], Sequence[Task]]
+    measure: Callable[[Task, Config], Sequence[Outcome]]
+    alone: bool = False
+
+
+def run_task(part: Part, task: Task, config: Config) -> list[Line]:
+    """Measure a task on one thread and return the lines for the file of results."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Constant columns of a half, solvers at their limits: expected on thousands of fits, and told by the results.
+        warnings.simplefilter("ignore")
+        outcomes = part.measure(task, config)
+    seconds = time.perf_counter() - start
+    return [
+        Line(
+            part=task.part,
+            task=task.key,
+            data=task.data,
+            method=task.method if outcome.method is None else outcome.method,
+            value=task.value if outcome.value is None else outcome.value,
+            repetition=task.repetition,
+            fold=outcome.fold,
+            metric=outcome.metric,
+            result=outcome.result,
+            seed=config.seed + task.repetition,
+            seconds=round(seconds, 3),
+            n_lines=len(outcomes),
+            settings=describe_settings(outcome.settings) if outcome.settings else json.dumps({}),
+            mode=config.mode,
+            table=config.table,
+        )
+        for outcome in outcomes
+    ]
+
+
+def fitted_outcomes(model: RuleEnsembleClassifier, rows: Split) -> list[Outcome]:
+    """Return error rates of a fitted binary ensemble on the test rows, its terms and its candidates."""
+    return [
+        *rates(rows.y_test, model.predict(rows.X_test), **model.get_params()),
+        Outcome("terms", len(model.rules_)),
+        Outcome("candidates", len(model.candidates_)),
+    ]
+
+
+def candidate_tasks(
+    part: str, config: Config, values: Sequence[float] = (), methods: Sequence[str] = ("",), cost: float = 1.0
+) -> list[Task]:
+    """List a task for each repetition on the candidates, place on a grid and method."""
+    places = [f"{value:g}" for value in values] or [""]
+    return [
+        Task(part, config.table, repetition, method, place, cost)
+        for repetition in range(config.n_repetitions)
+        for place in places
+        for method in methods
+    ]
+
+
+def rates(
+    y: AnyArray, predicted: AnyArray, method: str | None = None, value: str | None = None, **settings: Any
+) -> list[Outcome]:
+    """Return the rates of errors as outcomes."""
+    found = error_rates(y, predicted)
+    return [Outcome(metric, result, method, value, settings=settings) for metric, result in found.items()]

@@ -1,0 +1,107 @@
+"""The program as a shell sees it: quick help, exit codes, Ctrl-C, pipes, and terminals that know few letters."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import rulegrove
+from cli_tables import NAMES
+from rulegrove.cli import main
+from rulegrove.datasets import make_waveform
+
+PROGRAM = [sys.executable, "-m", "rulegrove"]
+
+
+def test_help_loads_nothing_heavy():
+    """Help is wanted at once; scikit-learn, numba and pyarrow take seconds."""
+    script = (
+        "import sys, rulegrove.cli\n"
+        "sys.argv = ['rulegrove', '--help']\n"
+        "try: rulegrove.cli.main()\n"
+        "except SystemExit as end: print(end.code)\n"
+        "print(sorted({'numpy', 'sklearn', 'numba', 'pyarrow', 'rich', 'pandas', 'narwhals'} & set(sys.modules)))"
+    )
+    lines = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    assert lines[0].startswith("Usage: rulegrove [OPTIONS] COMMAND")
+    assert lines[-2:] == ["0", "[]"]
+
+
+def test_version_help_and_completion(run):
+    assert run("--version").stdout == f"rulegrove {rulegrove.__version__}\n"
+    assert "Commands:" in run(code=2).stdout + run("--help").stdout
+    for command in ("fit", "rules", "predict", "explain", "select", "export", "datasets", "study"):
+        result = run(command, "-h")
+        assert "--json" in result.stdout
+        assert "--quiet" in result.stdout
+
+
+def test_commands_are_completed():
+    asked = {"_RULEGROVE_COMPLETE": "complete_bash", "COMP_WORDS": "rulegrove ex", "COMP_CWORD": "1"}
+    result = subprocess.run(PROGRAM, capture_output=True, check=True, text=True, env={**os.environ, **asked})
+    assert result.stdout.split() == ["explain", "export"]
+
+
+def test_a_missing_package_is_one_line():
+    script = "import sys; sys.modules['typer'] = None\nimport rulegrove.cli; rulegrove.cli.main()"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, text=True)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "pip install 'rulegrove[cli]'" in result.stderr
+
+
+def test_ctrl_c_leaves_nothing_behind(write, tmp_path):
+    data = write(make_waveform(5_000, random_state=0).frame("pyarrow"))
+    words = ["fit", str(data), "-t", "class", "-o", str(tmp_path / "model.json"), "--n-jobs", "1"]
+    with subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if line.startswith("  target"):  # the table is read, the fit begins
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert rest == "Interrupted.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.fixture
+def talk(monkeypatch):
+    """Run the program as on a terminal of some encoding; give its exit code and what it wrote."""
+
+    def talk(encoding, *words):
+        streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2)]
+        monkeypatch.setattr(sys, "stdout", streams[0])
+        monkeypatch.setattr(sys, "stderr", streams[1])
+        monkeypatch.setattr(sys, "argv", ["rulegrove", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *(stream.buffer.getvalue().decode(encoding) for stream in streams)
+
+    return talk
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_any_terminal_can_show_any_name(talk, fitted, encoding):
+    model, data = fitted
+    code, printed, _ = talk(encoding, "rules", model)
+    assert code == 0
+    assert ("emoji 😀" if encoding == "utf-8" else "emoji \\U0001f600") in printed
+    assert ("Größe" if encoding != "ascii" else "Gr\\xf6\\xdfe") in printed
+    code, printed, _ = talk(encoding, "rules", model, "--json")
+    assert any(NAMES[2] in term["rule"] for term in json.loads(printed)["terms"])
+    code, printed, said = talk(encoding, "fit", data, "--target", "😀\udcff")
+    assert (code, printed, said.count("\n")) == (1, "", 1)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    """``rulegrove datasets pendigits | head`` closes the pipe."""
+    words = [*PROGRAM, "datasets", "pendigits"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""

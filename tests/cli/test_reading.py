@@ -1,0 +1,105 @@
+"""Tables from files: every kind alike, guesses of CSV, and one clear line for what cannot be read."""
+
+import contextlib
+import gzip
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli_tables import make_table
+from rulegrove.cli.reading import find_column, read_table
+from rulegrove.exceptions import InvalidInputError
+
+TABLE = {"a b": [1, 2], 'ä"': [0.5, None], "😀": ["x", None], "ja": [True, False]}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.CSV", "a.tsv", "a.parquet", "a.feather", "a.jsonl"])
+def test_every_kind_gives_the_same_table(write, name):
+    assert read_table(write(pa.table(TABLE), name)).to_pydict() == TABLE
+    assert read_table(write(make_table(), name)).to_pydict() == make_table().to_pydict()
+
+
+def test_compressed_text_is_unpacked(tmp_path):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    assert read_table(tmp_path / "a.csv.gz").to_pydict() == {"a": [1], "b": [2]}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a;b\n1;2\n", {"a": [1], "b": [2]}),
+        (b"a|b\n1|x,y\n", {"a": [1], "b": ["x,y"]}),
+        (b"a\tb\n1\t2\n", {"a": [1], "b": [2]}),
+        (b'"x;y;z",b\n1,2\n', {"x;y;z": [1], "b": [2]}),
+        (b"a;b\n1,5;x\n-2,25;y\n", {"a": [1.5, -2.25], "b": ["x", "y"]}),  # a decimal comma
+        (b"a;b\n1.5;1,2\n", {"a": [1.5], "b": ["1,2"]}),
+        ("größe,b\nü,1\n".encode("cp1252"), {"größe": ["ü"], "b": [1]}),
+        ("größe,b\nü,1\n".encode("utf-8-sig"), {"größe": ["ü"], "b": [1]}),
+        ("größe\tb\nü\t1\n".encode("utf-16"), {"größe": ["ü"], "b": [1]}),
+        (b'a,b\n"x\ny",1\n', {"a": ["x\ny"], "b": [1]}),
+        (b"a,b\n?,NA\n1,x\n,y\n", {"a": [None, 1, None], "b": [None, "x", "y"]}),
+        (b"a\n" + b"1\n" * 600_000 + b"1.5\n", {"a": [1.0] * 600_000 + [1.5]}),  # no integer, as its start would say
+        (b"a,b\r\n1,2\r\n", {"a": [1], "b": [2]}),
+    ],
+)
+def test_csv_is_guessed(tmp_path, content, expected):
+    (tmp_path / "a.csv").write_bytes(content)
+    assert read_table(tmp_path / "a.csv").to_pydict() == expected
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
+def test_columns_can_be_text_whatever_they_hold(tmp_path, write, name):
+    table = read_table(write(pa.table({"code": [7, 12], "b": [1, 2]}), name), text=["code", "not there"])
+    assert table.to_pydict() == {"code": ["7", "12"], "b": [1, 2]}
+    (tmp_path / "b.csv").write_text("code\n007\n")
+    assert read_table(tmp_path / "b.csv", text=["code"]).to_pydict() == {"code": ["007"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\n\n", "cannot be read as CSV"),
+        ("a.csv", b"a,b\n", "no rows"),
+        ("a.csv", b"a,b\n1,2\n3\n", "Expected 2 columns, got 1"),
+        ("a.csv", b"a,a\n1,2\n", "the column 'a' more than once"),
+        ("a.csv", bytes(range(256)) * 8, "cannot be read as CSV"),
+        ("a.csv.gz", b"a,b\n1,2\n", "cannot be read"),
+        ("a.parquet", b"PAR1 and then nothing", "cannot be read as Parquet"),
+        ("a.feather", b"ARROW1 and then nothing", "cannot be read as Feather"),
+        ("a.jsonl", b"[1, 2]\n", "cannot be read as JSON lines"),
+        ("a.jsonl", b'{"a": 1}\n{"a": ', "cannot be read as JSON lines"),
+        ("a.xlsx", b"PK", "must end in one of .csv"),
+        ("csv", b"a,b\n1,2\n", "must end in one of .csv"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(refuse, tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    refuse("fit", tmp_path / name, "-t", "b", says=says)
+
+
+def test_files_that_are_not_there(refuse, write, tmp_path):
+    write(make_table(), "customers.csv")
+    refuse("fit", tmp_path / "customer.csv", "-t", "b", says="Did you mean 'customers.csv'?")
+    refuse("fit", tmp_path / "no folder" / "a.csv", "-t", "b", says="There is no file")
+    (tmp_path / "folder.csv").mkdir()
+    refuse("fit", tmp_path / "folder.csv", "-t", "b", says="is a folder")
+
+
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".parquet", ".feather", ".jsonl"]))
+def test_any_bytes_are_a_table_or_one_error(tmp_path_factory, content, suffix):
+    path = tmp_path_factory.mktemp("any") / f"a{suffix}"
+    path.write_bytes(content)
+    with contextlib.suppress(InvalidInputError):
+        assert read_table(path).num_rows
+
+
+def test_accents_may_be_composed_in_another_way():
+    table = pa.table({"Gro\u0308ße": [1], "a": [2]})
+    assert find_column(table, "Größe", "--target") == "Gro\u0308ße"
+    both = pa.table({"Gro\u0308ße": [1], "Größe": [2]})
+    assert find_column(both, "Größe", "--target") == "Größe"
+    with pytest.raises(InvalidInputError, match="`--target` names 'Grösse'"):
+        find_column(table, "Grösse", "--target")

@@ -1,0 +1,184 @@
+"""Selection of attributes: what must be kept and dropped, both criteria, tables of every kind, bad input."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier
+from rulegrove.datasets import load
+from rulegrove.estimators.attributes import _carrying, _count_top, _mean_shares
+from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+
+
+def make(**changes):
+    return RuleAttributeSelector(**{"n_candidates": 150, "random_state": 0, "n_jobs": 1, **changes})
+
+
+def make_data(n_rows=400, n_features=8, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    return X, np.where((X[:, 2] > 0) & (X[:, 5] > -0.5), "yes", "no")
+
+
+@parametrize_with_checks([make(n_candidates=20, random_state=None)])
+@pytest.mark.filterwarnings("ignore:No features were selected")  # of tiny random tables
+def test_scikit_learn_is_content(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("solver", ["fpc", "glmnet", Glmnet(l1_ratio=0.5)])
+def test_what_matters_is_kept_and_noise_is_dropped(solver):
+    X, y = make_data()
+    selector = make(solver=solver).fit(X, y)
+    np.testing.assert_array_equal(selector.get_support(indices=True), [2, 5])
+    assert (selector.votes_[[2, 5]] == 5).all()
+
+
+def test_regression():
+    X, y = make_friedman1(800, 15, random_state=0)
+    kept = set(make(n_candidates=400).fit(X, y).get_support(indices=True).tolist())
+    assert kept <= {0, 1, 2, 3, 4}
+    assert kept >= {0, 1, 3}
+
+
+def test_several_classes():
+    iris = load("iris")
+    X = np.column_stack([iris.X, np.random.default_rng(0).normal(size=(150, 4))])
+    kept = set(make().fit(X, iris.y).get_support(indices=True).tolist())
+    assert kept & {2, 3}
+    assert kept <= {0, 1, 2, 3}
+
+
+def test_votes_are_those_of_the_rules():
+    """The paper's criterion by hand: attributes of any voted rule of a repetition, kept at `min_votes` repetitions."""
+    X, y = make_data()
+    selector = make(criterion="votes", n_top=3, n_repeats=4, min_votes=2, penalties=5).fit(X, y)
+    by_hand = np.zeros(8, dtype=int)
+    for repetition in range(4):
+        rules = [one.rule for one in selector.rule_votes_ if one.repetition == repetition]
+        by_hand[sorted({feature for rule in rules for feature in rule.features})] += 1
+    np.testing.assert_array_equal(selector.votes_, by_hand)
+    np.testing.assert_array_equal(selector.get_support(), by_hand >= 2)
+    votes = [one.votes for one in selector.rule_votes_]
+    assert votes == sorted(votes, reverse=True)
+    assert 1 <= min(votes) <= max(votes) <= 5
+
+
+def test_the_number_to_select():
+    X, y = make_data()
+    assert make(n_features_to_select=3).fit(X, y).get_support().sum() == 3
+    assert make(n_features_to_select=0.25).fit(X, y).get_support().sum() == 2
+    assert make(n_features_to_select=8).fit(X, y).get_support().all()
+
+
+def test_nothing_is_selected_from_noise():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 10)), rng.integers(0, 2, 300)
+    selector = make().fit(X, y)
+    assert not selector.get_support().any()
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(X).shape == (300, 0)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_frames_stay_frames(kind):
+    X, y = make_data()
+    names = [f"a{k}" for k in range(8)]
+    frame = kind({name: X[:, k] for k, name in enumerate(names)})
+    kept = make().fit(frame, y).transform(frame)
+    assert isinstance(kept, kind)
+    assert list(kept.columns) == ["a2", "a5"]
+    np.testing.assert_array_equal(kept.to_numpy(), X[:, [2, 5]])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output(name, kind):
+    X, y = make_data()
+    kept = make().set_output(transform=name).fit(X, y).transform(X)
+    assert isinstance(kept, kind)
+    assert list(kept.columns) == ["x2", "x5"]
+
+
+def test_categories_and_missing_values_in_a_pipeline():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"noise": rng.normal(size=500), "colour": rng.choice(["red", "green", "blue"], 500)})
+    frame["size"] = np.where(rng.random(500) < 0.2, np.nan, rng.normal(size=500))
+    y = ((frame["colour"] == "red") | (frame["size"] > 0.5)).to_numpy()
+    pipeline = make_pipeline(make(), RuleEnsembleClassifier(n_candidates=60, random_state=0, n_jobs=1)).fit(frame, y)
+    assert list(pipeline[0].get_feature_names_out()) == ["colour", "size"]
+    assert list(pipeline[-1].feature_names_in_) == ["colour", "size"]
+    assert pipeline.score(frame, y) > 0.95
+
+
+def test_weights_of_zero_leave_rows_out():
+    X, y = make_data()
+    spoilt = np.concatenate([y, y[::-1]])
+    weights = np.repeat([1.0, 0.0], len(y))
+    weighted = make().fit(np.concatenate([X, X]), spoilt, sample_weight=weights)
+    np.testing.assert_array_equal(weighted.importances_, make().fit(X, y).importances_)
+
+
+def test_threads_and_clones_do_not_matter():
+    X, y = make_data()
+    one = make().fit(X, y)
+    for other in (make(n_jobs=2), clone(one)):
+        np.testing.assert_array_equal(other.fit(X, y).importances_, one.importances_)
+
+
+def test_what_a_target_is():
+    X, _ = make_data(60)
+    assert make()._is_classes(np.arange(60) % 3)
+    assert not make()._is_classes(np.arange(60))
+    assert not make()._is_classes(X[:, 0])
+    assert make(task="classification")._is_classes(np.arange(60))
+    assert not make(task="regression")._is_classes(np.arange(60) % 3)
+
+
+def test_a_constant_attribute_is_never_kept():
+    X, y = make_data()
+    X[:, 0] = 7.0
+    with pytest.warns(DroppedColumnWarning, match="constant"):
+        selector = make(criterion="votes").fit(X, y)
+    assert selector.votes_[0] == 0
+    assert selector.importances_[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"min_votes": 6}, "`min_votes`=6 repetitions cannot agree when there are `n_repeats`=5"),
+        ({"n_features_to_select": 9}, "asks for 9 attributes, but X has 8"),
+        ({"criterion": "luck"}, "'criterion' parameter"),
+        ({"share": 0.0}, "'share' parameter"),
+    ],
+)
+def test_bad_parameters(changes, words):
+    with pytest.raises(ValueError, match=words):
+        make(**changes).fit(*make_data())
+
+
+def test_more_votes_than_repetitions_is_our_own_error():
+    with pytest.raises(InvalidInputError, match="lower the first or raise the second"):
+        make(n_repeats=2).fit(*make_data())
+
+
+def test_the_share_by_hand():
+    importances = np.array([0.1, 0.5, 0.0, 0.4])
+    np.testing.assert_array_equal(_carrying(importances, 0.9), [False, True, False, True])
+    np.testing.assert_array_equal(_carrying(importances, 0.91), [True, True, False, True])
+    np.testing.assert_array_equal(_carrying(importances, 1.0), [True, True, False, True])
+    assert not _carrying(np.zeros(3), 0.9).any()
+
+
+def test_importance_and_votes_by_hand():
+    coefs = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, -3.0], [2.0, 0.5, 0.0]])
+    shares = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    found = _mean_shares([coefs], [np.array([1.0, 2.0, 1.0])], shares)
+    np.testing.assert_allclose(found, [(1 / 4 + 2.5 / 3) / 2, (3 / 4 + 0.5 / 3) / 2], rtol=1e-14)
+    assert _count_top([coefs], 1) == {2: 1, 0: 1}
+    assert _count_top([coefs], 2) == {0: 2, 2: 1, 1: 1}
