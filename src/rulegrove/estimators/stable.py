@@ -146,8 +146,8 @@ def grow_stable_rules(
     >>> rules = grow_stable_rules(block, np.sign(block[:1]).T, weights=None, n_categories=np.zeros(3, dtype=np.int64),
     ...                           loss=Squared(), n_rules=100, mean_leaves=4.0, min_samples_leaf=5, min_impurity=0.0,
     ...                           max_conditions=None)
-    >>> rules[0].features, 0.0 in (rules[0].conditions[0].lower, rules[0].conditions[0].upper)
-    ((0,), True)
+    >>> rules[0].features, max(len(rule.conditions) for rule in rules)
+    ((0,), 1)
     """
     cuts = [np.empty(0) if n_categories[f] else find_cuts(values, weights) for f, values in enumerate(block)]
     codes = np.array(
