@@ -93,8 +93,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     criterion : {"importance", "votes"}, default="importance"
-        See above. Votes alone keep an attribute that is useful now and then in place of a better one;
-        importance keeps fewer for the same error (``python -m benchmarks.attributes``).
+        See above. Votes alone keep an attribute that is useful now and then in place of a better one; importance keeps
+        fewer, for a slightly higher error (``python -m benchmarks.attributes selection``).
     n_top : int, default=20
         Rules that get a vote at each penalty.
     n_repeats : int, default=5

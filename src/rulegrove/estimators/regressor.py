@@ -54,8 +54,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Whether to prefer rules that come back: thresholds are round numbers near the deciles, rules have at most
         `max_conditions` (or two) conditions, and are candidates if two of ten half-samples of the rows grow
         them, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and `max_bins`
-        do not matter. The list is shorter, readable, and much the same for other seeds; for what it costs in error see
-        ``docs/guide.md``.
+        do not matter. The list reads well and is much the same for other seeds, but not for other rows;
+        ``python -m benchmarks.attributes rules`` measures both, and what it costs in error.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
     tree_loss : {"auto", "squared", "huber"}, default="auto"
