@@ -4,10 +4,20 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import pandas as pd
 from sklearn.datasets import make_friedman1
 from sklearn.model_selection import train_test_split
 
-from rulegrove import Fpc, Glmnet, Pathbuild, RuleEnsembleClassifier, RuleEnsembleRegressor, Spgl1, datasets
+from rulegrove import (
+    Fpc,
+    Glmnet,
+    Pathbuild,
+    RuleAttributeSelector,
+    RuleEnsembleClassifier,
+    RuleEnsembleRegressor,
+    Spgl1,
+    datasets,
+)
 from rulegrove.plots import (
     CalibrationDisplay,
     ComparisonDisplay,
@@ -19,6 +29,7 @@ from rulegrove.plots import (
     PathDisplay,
     RulesDisplay,
     SelectionDisplay,
+    VotesDisplay,
 )
 
 FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
@@ -72,9 +83,17 @@ def draw_regression() -> None:
     save(InteractionDisplay.from_estimator(model, X), "interaction")
 
 
+def draw_selection() -> None:
+    """Draw the votes on simulated supernova candidates, nine of whose attributes say nothing."""
+    data = datasets.make_supernova_candidates(1000, 1000, random_state=0)
+    frame = pd.DataFrame(data.X, columns=data.feature_names)
+    save(VotesDisplay.from_estimator(RuleAttributeSelector(random_state=0).fit(frame, data.y)), "votes")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     FOLDER.mkdir(exist_ok=True)
     draw_two_classes()
     draw_three_classes()
     draw_regression()
+    draw_selection()
