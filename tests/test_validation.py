@@ -9,15 +9,18 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.exceptions import DataConversionWarning
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove._validation import (
+    MOST_CLASSES,
     check_class_labels,
     check_parameters,
     check_regression_target,
     check_weights,
     count_threads,
+    guess_task,
 )
 from rulegrove.exceptions import InvalidInputError
 
@@ -147,3 +150,18 @@ def test_every_parameter_has_limits_and_the_constructor_only_stores(estimator):
     assert set(estimator._parameter_constraints) == set(estimator.get_params())
     marked = {name: object() for name in estimator.get_params()}
     assert type(estimator)(**marked).get_params(deep=False) == marked
+
+
+TARGETS = st.one_of(
+    arrays(np.int64, 30, elements=st.integers(-20, 20)),
+    arrays(np.float64, 30, elements=st.sampled_from([0.0, 1.0, 2.0, 2.5])),
+    arrays(np.bool_, 30),
+    arrays("U3", 30, elements=st.sampled_from(["ja", "no"])),
+)
+
+
+@given(TARGETS.filter(lambda y: len(np.unique(y)) > 1))
+def test_the_task_is_guessed_from_the_values(y):
+    numbers = y.dtype.kind in "iuf"
+    many = numbers and (len(np.unique(y)) > MOST_CLASSES or (y != np.round(y)).any())
+    assert guess_task(y) == ("regression" if many else "classification")

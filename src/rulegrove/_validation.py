@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_y, column_or_1d, validate_data
 
 from rulegrove._typing import AnyArray, FloatArray
@@ -23,8 +23,11 @@ __all__ = [
     "check_regression_target",
     "check_weights",
     "count_threads",
+    "guess_task",
     "is_missing",
 ]
+
+MOST_CLASSES = 20  # a target of more distinct numbers is a number, not a class, unless told otherwise
 
 
 def check_parameters(estimator: Any) -> None:
@@ -111,3 +114,18 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not weights.any():
         raise InvalidInputError("`sample_weight` is zero for every row; at least one row needs a positive weight.")
     return np.asarray(weights, dtype=np.float64)
+
+
+def guess_task(y: Any) -> str:
+    """Tell whether a target is classes: numbers with a fractional part, or many distinct ones, are a regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess_task(np.array([1, 2, 1])), guess_task(np.array([1.5, 2.0])), guess_task(np.array(["a", "b"]))
+    ('classification', 'regression', 'classification')
+    """
+    values = np.asarray(y)
+    if values.dtype.kind in "iuf" and values.ndim == 1 and len(np.unique(values)) > MOST_CLASSES:
+        return "regression"
+    return "classification" if type_of_target(y, input_name="y") in ("binary", "multiclass") else "regression"

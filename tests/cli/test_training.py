@@ -1,30 +1,9 @@
-"""A table with a target: guesses agree with the selector's, and types that no rule can use are refused by name."""
+"""A table with a target: types that no rule can use are refused by name."""
 
 import datetime as dt
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-
-from rulegrove import RuleAttributeSelector
-from rulegrove.cli.training import MOST_CLASSES, guess_task
-from rulegrove.estimators import attributes
-
-TARGETS = st.one_of(
-    arrays(np.int64, 30, elements=st.integers(-20, 20)),
-    arrays(np.float64, 30, elements=st.sampled_from([0.0, 1.0, 2.0, 2.5])),
-    arrays(np.bool_, 30),
-    arrays("U3", 30, elements=st.sampled_from(["ja", "no"])),
-)
-
-
-@given(TARGETS.filter(lambda y: len(np.unique(y)) > 1))
-def test_the_guess_is_the_selectors(y):
-    expected = "classification" if RuleAttributeSelector()._is_classes(y) else "regression"
-    assert guess_task(y) == expected
-    assert attributes.MOST_CLASSES == MOST_CLASSES
 
 
 def test_dates_and_identifiers_are_refused_by_name(run, write):

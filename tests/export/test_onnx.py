@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnxruntime
 import pandas as pd
 import pytest
 
@@ -13,8 +14,6 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_onnx
 from rulegrove.export._onnx_graph import _label_array
-
-onnxruntime = pytest.importorskip("onnxruntime")
 
 
 def session_of(model):

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._validation import guess_task
 from rulegrove.cli.output import note
 from rulegrove.cli.reading import find_column, read_table
 from rulegrove.cli.words import count, list_names
 from rulegrove.exceptions import InvalidInputError
 
 SHOWN_CLASSES = 6
-MOST_CLASSES = 20  # more different numbers than this are a regression, as for `RuleAttributeSelector`
 
 
 @dataclass(frozen=True)
@@ -138,20 +138,6 @@ def read_training(
         task=guess_task(y) if task == "auto" else task,
         n_left_out=table.num_rows - known.num_rows,
     )
-
-
-def guess_task(y: AnyArray) -> str:
-    """Return what a target is: numbers with a fractional part or many different ones are regression.
-
-    Examples
-    --------
-    >>> guess_task(np.array([1, 2, 1])), guess_task(np.array([1.5, 2.0])), guess_task(np.array(["a", "b"]))
-    ('classification', 'regression', 'classification')
-    """
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    values = np.unique(y)
-    return "regression" if len(values) > MOST_CLASSES or (values != np.round(values)).any() else "classification"
 
 
 def _read_target(table: pa.Table, name: str, path: Path) -> AnyArray:

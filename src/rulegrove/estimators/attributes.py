@@ -11,14 +11,21 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._kernel_cache import announce_compilation
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
-from rulegrove._validation import Interval, RealNotInt, StrOptions, check_features, check_parameters, count_threads
+from rulegrove._validation import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    check_features,
+    check_parameters,
+    count_threads,
+    guess_task,
+)
 from rulegrove.columns import Columns, as_table, is_frame
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Terms
@@ -42,7 +49,6 @@ from rulegrove.solvers.base import Problem
 from rulegrove.trees import _kernels as tree_kernels
 
 MIN_SHADOWS = 5  # the best of fewer shuffled copies is no bar to clear
-MOST_CLASSES = 20  # a target of more distinct numbers is a number, not a class, unless told otherwise
 IMPORTANCE_L1_RATIO = 0.1  # rules of one family share their weight, so that attributes rank alike from sample to sample
 
 
@@ -323,12 +329,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
 
     def _is_classes(self, y: Any) -> bool:
         """Whether the target is classes."""
-        if self.task != "auto" or y is None:
-            return self.task == "classification"
-        values = np.asarray(y)
-        if values.dtype.kind in "iuf" and values.ndim == 1 and len(np.unique(values)) > MOST_CLASSES:
-            return False
-        return str(type_of_target(y, input_name="y")) in ("binary", "multiclass")
+        task = guess_task(y) if self.task == "auto" and y is not None else self.task
+        return task == "classification"
 
     def _make_solver(self, model: BaseRuleEnsemble) -> Solver:
         """Return the solver; one given by name with the mix of norms that suits the criterion."""
