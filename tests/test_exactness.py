@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.columns import Columns, Feature, encode_columns
 from rulegrove.design.bits import compile_rules
-from rulegrove.estimators import _fitting, model
+from rulegrove.estimators import _growing, model
 from rulegrove.losses import Squared
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
@@ -169,7 +169,7 @@ def fit_watched(monkeypatch, estimator, frame, y):
         caught.append(grow_forest(*args, **kwargs))
         return caught[-1]
 
-    monkeypatch.setattr(_fitting, "grow_forest", grow_and_keep)
+    monkeypatch.setattr(_growing, "grow_forest", grow_and_keep)
     fitted = estimator.fit(frame, y)
     monkeypatch.undo()
     forest = caught[0]  # the others are those of the folds

@@ -8,7 +8,7 @@ from rulegrove import Glmnet
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Moments, collect_statistics
-from rulegrove.estimators._fitting import Design
+from rulegrove.estimators._design import Design
 from rulegrove.losses import Squared
 from rulegrove.selection import Alone
 from rulegrove.walk import STRIDE, Fold, Walk, count_terms, end_at, loosen, walk_all, weighted_mean

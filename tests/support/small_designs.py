@@ -10,7 +10,7 @@ from rulegrove.design.linear import fit_linear_terms
 from rulegrove.design.rows import collect_rows
 from rulegrove.design.statistics import collect_statistics
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._fitting import Design, as_problems
+from rulegrove.estimators._design import Design, as_problems
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.solvers import Parameter, Path, Status
 

@@ -25,26 +25,10 @@ from rulegrove._validation import (
 from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
-from rulegrove.estimators._fitting import (
-    NEVER_HELD_OUT,
-    Fitted,
-    Growth,
-    Plan,
-    Pool,
-    Target,
-    TrainingData,
-    assign_folds,
-    check_subsample,
-    count_features,
-    fit_pool,
-    make_model,
-    make_rng,
-    one_or_all,
-    resolve_choice,
-    share_importance,
-    spawn_pairs,
-    warn_constant,
-)
+from rulegrove.estimators._fitted import Fitted, make_model, one_or_all, share_importance
+from rulegrove.estimators._fitting import Plan, Pool, fit_pool, resolve_choice, spawn_pairs
+from rulegrove.estimators._growing import Growth, check_subsample, count_features
+from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError

@@ -30,15 +30,9 @@ from rulegrove.columns import Columns, as_table, is_frame
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import (
-    Growth,
-    TrainingData,
-    build_design,
-    count_subsample,
-    draw_pool,
-    grow_rules,
-    make_rng,
-)
+from rulegrove.estimators._design import build_design
+from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, grow_rules
+from rulegrove.estimators._training import TrainingData, make_rng
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.stable import split_halves

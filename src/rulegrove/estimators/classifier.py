@@ -11,16 +11,9 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import (
-    HONEST_ROWS,
-    Fitted,
-    Pool,
-    Target,
-    TrainingData,
-    held_out_scores,
-    sample_held_out,
-    share_classes,
-)
+from rulegrove.estimators._fitted import Fitted, held_out_scores, sample_held_out, share_classes
+from rulegrove.estimators._fitting import HONEST_ROWS, Pool
+from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial

@@ -19,7 +19,7 @@ from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import Value, encode_numbers, parse
-from rulegrove.estimators._fitting import Fitted, one_or_all, share_importance
+from rulegrove.estimators._fitted import Fitted, one_or_all, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.regressor import RuleEnsembleRegressor

@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from rulegrove._typing import FloatArray
 from rulegrove._validation import StrOptions, check_regression_target
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import Fitted, Target, TrainingData
+from rulegrove.estimators._fitted import Fitted
+from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.losses import Huber, Loss, Squared
 from rulegrove.rules.rule import Rule
 

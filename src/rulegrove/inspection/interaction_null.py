@@ -11,7 +11,7 @@ from sklearn.base import clone
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_regression_target
-from rulegrove.estimators._fitting import make_rng
+from rulegrove.estimators._training import make_rng
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.inspection.interaction import Interactions, interactions
 

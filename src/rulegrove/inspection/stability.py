@@ -17,7 +17,7 @@ from rulegrove._validation import check_weights
 from rulegrove.columns import as_table
 from rulegrove.design.bits import BitMatrix, compile_rules
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitting import make_rng
+from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.stable import split_halves
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError

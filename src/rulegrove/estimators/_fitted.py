@@ -1,0 +1,171 @@
+"""What is made of the chosen points: the model, what the rows say about its terms, held-out scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import CHUNK_ROWS
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.terms import Term
+from rulegrove.estimators._design import Design
+from rulegrove.estimators._fitting import Pool, Weighted
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.model import RuleModel
+from rulegrove.rules.rule import Rule
+from rulegrove.rules.simplify import Alias
+
+CALIBRATION_ROWS = 10_000  # held-out scores, at most, that probabilities are fitted to
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and what the training rows say about its terms, in rank order.
+
+    Attributes
+    ----------
+    model : RuleModel
+    importances : ndarray of shape (n_terms,)
+        ``|coefficient|`` times the standard deviation of the term, summed over the outputs.
+    supports : ndarray of shape (n_terms,)
+        Mean of the term in design units: of a rule the weighted share of rows on which it holds.
+    mean_targets : ndarray of shape (n_terms,)
+        Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
+    aliases : tuple of tuple of Alias
+    """
+
+    model: RuleModel
+    importances: FloatArray
+    supports: FloatArray
+    mean_targets: FloatArray
+    aliases: tuple[tuple[Alias, ...], ...]
+
+
+def one_or_all(items: list[Any]) -> Any:
+    """Return the only item, or the list of several."""
+    return items[0] if len(items) == 1 else items
+
+
+@dataclass
+class _Entry:
+    """A term of the model in the making."""
+
+    term: Term
+    support: float
+    mean_target: float
+    aliases: tuple[Alias, ...]
+    coefs: FloatArray
+    importance: float = 0.0
+
+
+def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[Weighted]) -> Fitted:
+    """Return the terms of the chosen points, the most important first.
+
+    Parameters
+    ----------
+    data : TrainingData
+    designs : sequence of Design
+        One for all outputs, or one for each; a term that several of them have is one term of the model.
+    outputs : sequence of Weighted
+    """
+    entries: dict[Term, _Entry] = {}
+    intercepts = np.empty(len(outputs))
+    for output, weighted in enumerate(outputs):
+        design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
+        moments = design.total
+        mean = moments.x_sum / moments.weight
+        spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
+        coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+        columns = np.flatnonzero(coef)
+        own_units = coef[columns] * design.terms.scales[columns]
+        intercepts[output] = intercept - own_units @ design.terms.centers[columns] + data.offset
+        for column, value in zip(columns.tolist(), own_units, strict=True):
+            term = design.terms[column]
+            if term not in entries:
+                mean_target = moments.x_y[column, place] / (moments.x_sum[column] or 1.0) + data.offset
+                aliases = design.terms.aliases_of(column)
+                entries[term] = _Entry(term, mean[column], mean_target, aliases, np.zeros(len(outputs)))
+            entries[term].coefs[output] += value
+            entries[term].importance += abs(coef[column]) * spread[column]
+    ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
+    coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(outputs)).T
+    terms = tuple(entry.term for entry in ranked)
+    single = len(outputs) == 1
+    return Fitted(
+        RuleModel(
+            data.columns.features,
+            terms,
+            coefs[0] if single else np.ascontiguousarray(coefs),
+            float(intercepts[0]) if single else intercepts,
+        ),
+        np.array([entry.importance for entry in ranked], dtype=np.float64),
+        np.array([entry.support for entry in ranked], dtype=np.float64),
+        np.array([entry.mean_target for entry in ranked], dtype=np.float64),
+        tuple(entry.aliases for entry in ranked),
+    )
+
+
+def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArray:
+    """Return the rows that are held out once, or a fixed draw of many: a curve needs no more."""
+    rows = data.rows[folds[data.rows] < n_folds]
+    if rows.size <= CALIBRATION_ROWS:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
+
+
+def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: Pool) -> FloatArray:
+    """Score rows by the models that were fitted without their folds.
+
+    Parameters
+    ----------
+    data : TrainingData
+    rows : ndarray of shape (n_scored,)
+        Positions of the rows.
+    folds : ndarray of shape (n_rows,)
+        Fold of every row of the table.
+    pool : Pool
+
+    Returns
+    -------
+    ndarray of shape (n_scored, n_outputs)
+    """
+    scores = np.empty((rows.size, len(pool.outputs)))
+    for fold, candidates in enumerate(pool.fold_terms):
+        points = [weighted.selection.fold_points[fold] for weighted in pool.outputs]
+        coefs, intercepts = np.array([coef for coef, _ in points]), np.array([intercept for _, intercept in points])
+        columns = np.flatnonzero(coefs.any(axis=0))
+        own_units = coefs[:, columns] * candidates.scales[columns]
+        shifts = intercepts - own_units @ candidates.centers[columns] + data.offset
+        used = tuple(candidates[int(column)] for column in columns)
+        here = np.flatnonzero(folds[rows] == fold)
+        scores[here] = RuleModel(data.columns.features, used, own_units, shifts).score_rows(data.columns, rows[here])
+    return scores
+
+
+def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_classes: int) -> FloatArray:
+    """Return the share of each class among the training rows on which each rule holds.
+
+    Returns
+    -------
+    ndarray of shape (n_rules, n_classes)
+    """
+    program = compile_rules(rules, data.columns.n_features)
+    totals = np.zeros((len(rules), n_classes))
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        rows = data.rows[start : start + CHUNK_ROWS]
+        weights = data.weights_of(rows)
+        members = np.zeros((rows.size, n_classes))
+        members[np.arange(rows.size), codes[rows]] = 1.0 if weights is None else weights
+        totals += program.evaluate(data.columns.take(rows, program.used_features)).sums(members)
+    return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
+
+
+def share_importance(fitted: Fitted, n_features: int) -> FloatArray:
+    """Share the importance of terms among their attributes, equally; all add up to one."""
+    shares = np.zeros(n_features)
+    for term, importance in zip(fitted.model.terms, fitted.importances, strict=True):
+        for feature in term.features:
+            shares[feature] += importance / len(term.features)
+    return shares / shares.sum() if shares.any() else shares
