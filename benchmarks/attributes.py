@@ -104,20 +104,20 @@ def measure_selection(path: str | None, n_repeats: int) -> Iterable[dict[str, An
 def selections(rows: Split, repetition: int) -> dict[str, np.ndarray]:
     """Return the masks that are compared."""
     n_features = rows.X.shape[1]
-    importance = RuleAttributeSelector(random_state=repetition, n_jobs=1).fit(rows.X, rows.y)
+    loss = RuleAttributeSelector(random_state=repetition, n_jobs=1).fit(rows.X, rows.y)
     votes = RuleAttributeSelector(criterion="votes", random_state=repetition, n_jobs=1).fit(rows.X, rows.y)
-    order = np.lexsort((-importance.importances_, -importance.votes_))
     found = {"all": np.ones(n_features, dtype=bool), "votes": votes.get_support()}
-    found["importance"] = importance.get_support()
+    found["loss"] = loss.get_support()
     for size in SIZES:
-        found[f"importance, {size}"] = np.isin(np.arange(n_features), order[:size])
+        found[f"loss, {size}"] = loss.ranking_ <= size
+        found[f"votes, {size}"] = votes.ranking_ <= size
     return found
 
 
 def measure_halves(path: str | None, n_repeats: int) -> Iterable[dict[str, Any]]:
     """Jaccard index of the selections on two disjoint halves."""
     for name, draw in tables(path).items():
-        for repetition, criterion in itertools.product(range(n_repeats), ("importance", "votes")):
+        for repetition, criterion in itertools.product(range(n_repeats), ("loss", "votes")):
             rows = draw(repetition)
             kept = []
             for half in (slice(0, None, 2), slice(1, None, 2)):

@@ -1,9 +1,12 @@
 """What several test files share."""
 
 import ast
+import operator
 import re
 
 import pytest
+
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
 
 def _read_condition(words, row):
@@ -16,14 +19,14 @@ def _read_condition(words, row):
     if match := re.fullmatch(r"(.+) in (\{.*\})", words):
         value = row[match[1]]
         return or_missing if value is None else value in ast.literal_eval(match[2])
-    if match := re.fullmatch(r"(\S+) < (.+) <= (\S+)", words):
-        value = row[match[2]]
-        return or_missing if value is None else float(match[1]) < value <= float(match[3])
-    match = re.fullmatch(r"(.+) (<=|>) (\S+)", words)
+    if match := re.fullmatch(r"(\S+) (<=?) (.+) (<=?) (\S+)", words):
+        value = row[match[3]]
+        if value is None:
+            return or_missing
+        return _COMPARE[match[2]](float(match[1]), value) and _COMPARE[match[4]](value, float(match[5]))
+    match = re.fullmatch(r"(.+) (<=|>|>=|<|==) (\S+)", words)
     value = row[match[1]]
-    if value is None:
-        return or_missing
-    return value <= float(match[3]) if match[2] == "<=" else value > float(match[3])
+    return or_missing if value is None else _COMPARE[match[2]](value, float(match[3]))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Held-out errors against rows and refits, the choice against a plain one, and how far to trust the cheap mode."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, Repeated
 from rulegrove import Glmnet, RuleEnsembleRegressor, walk
 from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.selection import Selection, choose, squared_errors
+from rulegrove.selection import Selection, choose, select, squared_errors
 from rulegrove.walk import FIRST_STRIDE, SETTLED, STRIDE, Fold
 from small_designs import folds_of, make_design, path_of
 
@@ -302,6 +303,26 @@ def test_a_fold_without_weight_is_said_clearly(honest):
     weights = (np.arange(60) % 3 > 0).astype(np.float64)
     with pytest.raises(InvalidInputError, match="`cv`"):
         small_model(cv=PredefinedSplit(np.arange(60) % 3), honest_cv=honest).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("rule", ["min", "1se", 0.05])
+def test_constraints_reach_the_folds_and_the_cap_keeps_what_is_not_penalised(rule):
+    """The weakest terms are not penalised: the cap would drop them first if it did not know."""
+    design, _, _, _ = make_design(3)
+    problem = design.problems()[0]
+    weakest = np.argsort(np.abs(problem.x_y) / np.sqrt(problem.gram.diagonal()))[:2]
+    signs = np.where(np.arange(problem.n_terms) % 2, 1, -1)
+    unpenalised = np.isin(np.arange(problem.n_terms), weakest)
+    limited = replace(design, signs=signs, unpenalised=unpenalised)
+    for fold in folds_of(limited):
+        np.testing.assert_array_equal(fold.problem.signs, signs)
+        np.testing.assert_array_equal(fold.problem.unpenalised, unpenalised)
+    for own in (limited, replace(limited, signs=None)):
+        path, choice, _ = select(Glmnet(), own.problems()[0], folds_of(own), selection=rule, max_terms=4)
+        assert path.n_terms[choice.index] <= 4
+        points = [path.point(choice.index, choice.mix)[0], *(coef for coef, _ in choice.fold_points)]
+        assert own.signs is None or all((signs * coef >= 0).all() for coef in points)
+        assert own.signs is not None or all(coef[weakest].all() for coef in points)
 
 
 def test_the_record_of_a_choice_without_folds():

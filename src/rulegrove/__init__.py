@@ -37,7 +37,7 @@ _HOMES = {
     "Spgl1": "solvers",
     "load_model": "estimators.model_file",
 }
-_FOLDERS = ("datasets", "estimators", "exceptions", "export", "inspection", "losses", "plots", "solvers")
+_FOLDERS = ("datasets", "estimators", "exceptions", "export", "inspection", "losses", "plots", "report", "solvers")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,10 @@ class DroppedColumnWarning(RulegroveWarning):
     """A column cannot carry information (constant, all missing) and was left out."""
 
 
+class DroppedRuleWarning(RulegroveWarning):
+    """A rule that was given cannot carry information (it holds on all rows, or on none) and was left out."""
+
+
 class NotConvergedWarning(RulegroveWarning, ConvergenceWarning):
     """A solver reached its limit before its tolerance; the message says by how much."""
 

@@ -12,7 +12,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.selection import Selection, follow_and_choose, squared_errors
-from rulegrove.solvers._checking import check_rows, warn_not_converged
+from rulegrove.solvers._checking import check_rows, check_unconstrained, warn_not_converged
 from rulegrove.solvers._multinomial import MultinomialNet, largest_penalty, null_intercepts
 from rulegrove.solvers.base import Parameter, Path, Problem, Status
 from rulegrove.solvers.glmnet import Glmnet
@@ -112,6 +112,7 @@ class Multinomial:
 
 def _rows_and_codes(solver: Glmnet, problems: Sequence[Problem]) -> tuple[Rows, IntArray]:
     """Return the rows, and of each the class whose target is +1."""
+    check_unconstrained("A multinomial fit", problems[0])
     rows = [check_rows(solver, problem) for problem in problems]
     return rows[0], np.argmax([part.y for part in rows], axis=0)
 

@@ -263,6 +263,8 @@ def _support(paths: Sequence[Path], problems: Sequence[Problem], max_terms: int)
     index = int(np.argmax(reached)) if reached.any() else -1
     sizes = np.sum([np.abs(path.coefs[index]) for path in paths], axis=0)
     importance = sizes * np.sqrt(problems[0].gram.diagonal())
+    if problems[0].unpenalised is not None:  # what the penalty never weighs against the others is not dropped for them
+        importance[problems[0].unpenalised] = np.inf
     terms = np.argsort(-importance, kind="stable")[:max_terms]
     return np.sort(terms[sizes[terms] != 0])
 

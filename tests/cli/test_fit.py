@@ -121,6 +121,56 @@ def test_class_weights_go_by_the_words_of_the_labels(run, write, tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m.json").decision_function(X), expected.decision_function(X))
 
 
+def write_rules(folder, *lines):
+    path = folder / "rules.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_rules_of_ones_own_come_from_a_file(run, write, tmp_path):
+    table = make_table()
+    words = [f"`{NAMES[0]}` >= 0.5", "Farbe in {rot, grün}", f"{NAMES[2]} > 1 or missing"]
+    own = write_rules(tmp_path, "\ufeff# what we know", words[0], "", *words[1:], "  # the end")
+    options = ["--rules", own, "--force-rules", "--n-candidates", "40", "--n-jobs", "1"]
+    run("fit", write(table), "-t", TARGET, "-o", tmp_path / "m.json", *options)
+    X, y = split(table)
+    expected = RuleEnsembleClassifier(rules=words, force_rules=True, n_candidates=40, random_state=0).fit(X, y)
+    model = load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    assert {f"{NAMES[0]} >= 0.5", "Farbe in {'grün', 'rot'}", f"{NAMES[2]} > 1 or missing"} <= {
+        row.text for row in model.rules_
+    }
+
+
+def test_rules_of_ones_own_can_be_all(read_json, write, tmp_path):
+    own = write_rules(tmp_path, "Farbe == grün")
+    options = ["--rules", own, "--n-candidates", "0", "--terms", "rules", "--selection", "0.01"]
+    document = read_json("fit", write(make_table()), "-t", TARGET, *options)
+    assert [term["rule"] for term in document["terms"]] == ["Farbe in {'grün'}"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            ["Farbe == rot", "Farb > 3"],
+            "Rule 2: \"Farb > 3\": 'Farb' is no column (character 1). Did you mean 'Farbe'?",
+        ),
+        (["# nothing"], "has no rule; write one a line"),
+    ],
+)
+def test_a_file_of_rules_that_cannot_be_read(refuse, write, tmp_path, lines, says):
+    own = write_rules(tmp_path, *lines)
+    refuse("fit", write(make_table()), "-t", TARGET, "-q", "--rules", own, *FAST, says=says)
+
+
+def test_rules_must_be_a_text_file(refuse, write, tmp_path):
+    data = write(make_table())
+    refuse("fit", data, "-t", TARGET, "-q", "--rules", tmp_path / "rule.txt", *FAST, says="There is no file")
+    (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
+    refuse("fit", data, "-t", TARGET, "-q", "--rules", tmp_path / "raw", *FAST, says="must be text in UTF-8")
+
+
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line(run, write):
     table = make_table().append_column("same", pa.array([1.0] * 300))

@@ -20,8 +20,8 @@ def test_equals_the_selector(run, read_json, write, tmp_path):
     found = {one["attribute"]: one for one in document["attributes"]}
     assert [found[name]["votes"] for name in names] == votes
     assert [found[name]["kept"] for name in names] == selector.get_support().tolist()
-    listed = [(one["votes"], one["importance"]) for one in document["attributes"]]
-    assert listed == sorted(listed, reverse=True)
+    by_rank = [names[place] for place in np.argsort(selector.ranking_)]
+    assert [one["attribute"] for one in document["attributes"]] == by_rank
     small = read_table(tmp_path / "small.parquet")
     assert small.column_names == [*selector.get_feature_names_out(), TARGET]
     assert small[TARGET].to_pylist() == table[TARGET].to_pylist()

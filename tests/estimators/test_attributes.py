@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier
 from rulegrove.datasets import load
-from rulegrove.estimators.attributes import _carrying, _count_top, _mean_shares
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 
 
@@ -154,7 +153,7 @@ def test_a_constant_attribute_is_never_kept():
         ({"min_votes": 6}, "`min_votes`=6 repetitions cannot agree when there are `n_repeats`=5"),
         ({"n_features_to_select": 9}, "asks for 9 attributes, but X has 8"),
         ({"criterion": "luck"}, "'criterion' parameter"),
-        ({"share": 0.0}, "'share' parameter"),
+        ({"min_loss": -1.0}, "'min_loss' parameter"),
     ],
 )
 def test_bad_parameters(changes, words):
@@ -167,18 +166,32 @@ def test_more_votes_than_repetitions_is_our_own_error():
         make(n_repeats=2).fit(*make_data())
 
 
-def test_the_share_by_hand():
-    importances = np.array([0.1, 0.5, 0.0, 0.4])
-    np.testing.assert_array_equal(_carrying(importances, 0.9), [False, True, False, True])
-    np.testing.assert_array_equal(_carrying(importances, 0.91), [True, True, False, True])
-    np.testing.assert_array_equal(_carrying(importances, 1.0), [True, True, False, True])
-    assert not _carrying(np.zeros(3), 0.9).any()
+def test_the_first_of_two_that_tell_the_same_is_missed_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    X[:, 1] = X[:, 0] + 1e-3 * rng.normal(size=600)
+    y = (X[:, 0] + X[:, 2] > 0).astype(int)
+    selector = make(n_candidates=300).fit(X, y)
+    assert selector.losses_[:2].min() < 0.25 * selector.losses_[:2].max()
+    assert selector.importances_[:2].min() > 0.5 * selector.importances_[:2].max()
 
 
-def test_importance_and_votes_by_hand():
-    coefs = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, -3.0], [2.0, 0.5, 0.0]])
-    shares = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    found = _mean_shares([coefs], [np.array([1.0, 2.0, 1.0])], shares)
-    np.testing.assert_allclose(found, [(1 / 4 + 2.5 / 3) / 2, (3 / 4 + 0.5 / 3) / 2], rtol=1e-14)
-    assert _count_top([coefs], 1) == {2: 1, 0: 1}
-    assert _count_top([coefs], 2) == {0: 2, 2: 1, 1: 1}
+def test_ranks_follow_the_elimination():
+    X, y = make_data()
+    selector = make().fit(X, y)
+    assert sorted(selector.ranking_) == list(range(1, 9))
+    assert set(np.flatnonzero(selector.ranking_ <= 2)) == {2, 5}
+    by_rank = np.argsort(selector.ranking_)
+    assert (np.diff(selector.votes_[by_rank]) <= 0).all()
+    assert (selector.losses_[[2, 5]] > 0.05).all()
+    for wanted in (1, 4):
+        kept = make(n_features_to_select=wanted).fit(X, y).get_support(indices=True)
+        assert set(kept) == set(by_rank[:wanted])
+
+
+def test_a_higher_bar_keeps_fewer():
+    X, y = make_friedman1(600, 8, random_state=0)
+    kept = [make(n_candidates=300, min_loss=bar).fit(X, y).get_support() for bar in (0.0, 0.02, 0.2)]
+    assert kept[0].sum() >= kept[1].sum() > kept[2].sum()
+    assert (kept[2] <= kept[1]).all()
+    assert (kept[1] <= kept[0]).all()

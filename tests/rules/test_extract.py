@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulegrove.losses import Squared
-from rulegrove.rules.extract import extract_rules
+from rulegrove.rules.extract import draw_rules, extract_rules
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.trees.boosting import grow_forest
 from rulegrove.trees.tree import Forest
@@ -142,3 +142,31 @@ def test_a_tree_of_t_leaves_gives_two_t_minus_two_rules(seed, n_rules):
         for condition in rule.conditions:
             assert (condition.categories is not None) == (condition.feature == 2)
             assert condition.lower < condition.upper or condition.missing
+
+
+def make_stump(bound):
+    return [(0, bound, (), (), 0, 1), LEAF, LEAF]
+
+
+def test_drawn_rules_come_from_all_trees_alike_and_near_the_roots_first():
+    deep = [(0, 0.0, (), (), 0, 1), (1, 0.0, (), (), 0, 3), LEAF, LEAF, LEAF]
+    forest = make_forest(deep, *(make_stump(float(bound)) for bound in range(1, 9)))
+    everything = extract_rules(forest)
+    assert set(draw_rules(forest, 100)) == set(everything)
+    first = draw_rules(forest, 9)
+    assert all(len(rule.conditions) == 1 and rule.conditions[0].upper < math.inf for rule in first)
+    assert {rule.conditions[0].upper for rule in first} == set(map(float, range(9)))
+    assert [len(rule.conditions) for rule in draw_rules(forest, 20)] == [1] * 18 + [2] * 2
+    assert draw_rules(forest, 0) == ()
+
+
+def test_few_drawn_rules_lie_evenly_among_many_trees():
+    forest = make_forest(*(make_stump(float(bound)) for bound in range(1000)))
+    bounds = np.sort([rule.conditions[0].upper for rule in draw_rules(forest, 50)])
+    assert bounds.size == 50
+    assert np.diff([0.0, *bounds, 1000.0]).max() < 60
+
+
+def test_drawn_rules_are_counted_once():
+    forest = make_forest(*[make_stump(1.0)] * 20, make_stump(2.0))
+    assert len(draw_rules(forest, 4)) == 4

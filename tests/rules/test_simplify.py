@@ -80,3 +80,20 @@ def test_a_limit_of_one_keeps_all():
     rules = make_rules([1, 1])
     assert thin(rules, np.array([[40, 40], [40, 41]]), 100, 1.0).tolist() == [0, 1]
     assert thin([], np.empty((0, 0)), 100, 0.5).tolist() == []
+
+
+def test_forced_rules_stand_for_simpler_ones():
+    short, long = make_rules([1, 3])
+    same = np.array([[5, 5], [5, 5]])
+    assert simplify([short, long], same, 10).kept.tolist() == [0]
+    forced = simplify([short, long], same, 10, np.array([False, True]))
+    assert forced.kept.tolist() == [1]
+    assert [alias.rule for alias in forced.aliases[0]] == [short]
+
+
+def test_forced_rules_are_never_thinned():
+    rules = make_rules([1, 2, 3])
+    shared = np.array([[40, 40, 40], [40, 41, 40], [40, 40, 42]])
+    assert thin(rules, shared, 100, 0.9).tolist() == [0]
+    assert thin(rules, shared, 100, 0.9, np.array([False, True, True])).tolist() == [1, 2]
+    assert thin(rules, shared, 100, 1.0, np.array([False, True, True])).tolist() == [0, 1, 2]

@@ -144,3 +144,27 @@ def test_make_solver_returns_the_instance():
 def test_make_solver_refuses_others(wrong):
     with pytest.raises(InvalidInputError, match=r"`solver` must be one of \[.*'glmnet'.*got"):
         make_solver(wrong)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"signs": np.array([1, 0])}, r"`signs` must have one entry for each of 3 terms; got \(2,\)"),
+        ({"unpenalised": np.array([True])}, r"`unpenalised` must have one entry for each of 3 terms; got \(1,\)"),
+        ({"signs": np.array([1, 0, 2])}, "`signs` must be -1, 0 or 1; got 2"),
+    ],
+)
+def test_constraints_must_fit_the_terms(limits, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Problem(np.eye(3), np.zeros(3), 1.0, np.zeros(3), 0.0, 4.0, **limits)
+
+
+def test_constraints_stay_with_their_terms():
+    signs, unpenalised = np.array([1, 0, -1]), np.array([False, True, False])
+    problem = Problem(np.eye(3), np.zeros(3), 1.0, np.zeros(3), 0.0, 4.0, signs=signs, unpenalised=unpenalised)
+    part = problem.take(np.array([1, 2]))
+    np.testing.assert_array_equal(part.signs, [0, -1])
+    np.testing.assert_array_equal(part.unpenalised, [True, False])
+    other = problem.retarget(np.ones(3), 1.0, 4.0)
+    assert other.signs is signs
+    assert other.unpenalised is unpenalised

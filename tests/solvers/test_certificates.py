@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -73,3 +75,19 @@ def test_no_terms_is_optimal():
     assert objective(problem, nothing, 0.5) == 1.0
     assert duality_gap(problem, nothing, 0.5) == 0.0
     assert kkt_violation(problem, nothing, 0.5) == 0.0
+
+
+def test_a_gradient_counts_where_the_coefficient_may_go():
+    """Two terms at right angles, pulled up and down; the third is not penalised and already fitted."""
+    x_y = np.array([1.0, -1.0, 0.5])
+    problem = Problem(np.eye(3), x_y, 4.0, np.zeros(3), 0.0, 9.0, unpenalised=np.array([False, False, True]))
+    fitted = np.array([0.0, 0.0, 0.5])
+    for signs, violation, gap in (([1, 1, 0], 1.0, 0.125), ([-1, 1, 0], 0.0, 0.0), ([0, 0, 0], 1.0, 0.25)):
+        signed = replace(problem, signs=np.array(signs))
+        assert kkt_violation(signed, fitted, 0.5) == violation
+        best = np.where(np.array(signs) * x_y < 0, 0.0, np.sign(x_y) * np.maximum(np.abs(x_y) - [0.5, 0.5, 0.0], 0.0))
+        assert objective(signed, fitted, 0.5) - objective(signed, best, 0.5) == pytest.approx(gap)
+        assert duality_gap(signed, fitted, 0.5) >= gap - 1e-12
+        assert duality_gap(signed, best, 0.5) == pytest.approx(0.0, abs=1e-12)
+    assert kkt_violation(replace(problem, signs=np.array([-1, 0, 0])), np.array([0.1, 0.0, 0.5]), 0.5) == np.inf
+    assert kkt_violation(problem, np.array([0.5, -0.5, 0.4]), 0.5) == pytest.approx(0.2)

@@ -1,9 +1,12 @@
 """The compiled loops against plain twins; small enough to run without compilation too."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rulegrove.solvers import _kernels
+from rulegrove.solvers._constraining import Limits
 from rulegrove.solvers.certificates import duality_gap, objective
 from solver_problems import draw
 
@@ -37,6 +40,65 @@ def test_path_equals_plain_descent(seed, l1_ratio):
         expected = plain_descent(problem, penalty, l1_ratio, expected, tol)
         np.testing.assert_allclose(coef, expected, atol=2e-4)
         np.testing.assert_array_equal(coef != 0, expected != 0)
+
+
+def draw_limits(rng, n_terms):
+    """Signs, terms without a penalty, and both as the kernels want them."""
+    signs, spared = rng.integers(-1, 2, n_terms), rng.random(n_terms) < 0.2
+    return Limits(signs, spared), Limits(signs, np.zeros(n_terms, dtype=bool))
+
+
+def plain_limited_descent(problem, l1, l2, limits, n_passes):
+    """Cyclic coordinate descent that goes nowhere a sign forbids."""
+    coef = np.zeros(problem.n_terms)
+    for _ in range(n_passes):
+        for j in range(problem.n_terms):
+            goal = problem.x_y[j] - problem.gram[j] @ coef + problem.gram[j, j] * coef[j]
+            own_l1, own_l2 = (0.0, 0.0) if limits.spared[j] else (l1, l2)
+            new = np.sign(goal) * max(abs(goal) - own_l1, 0.0) / (problem.gram[j, j] + own_l2)
+            coef[j] = 0.0 if limits.signs[j] * new < 0 else new
+    return coef
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_limited_path_equals_plain_descent(seed, l1_ratio):
+    problem, rng = draw(seed)
+    penalties = np.array([0.5, 0.1, 0.02])
+    for limits in draw_limits(rng, problem.n_terms):
+        coefs, objectives, _, _ = _kernels.elastic_net_path(
+            problem.gram, problem.x_y, problem.y_y, penalties, l1_ratio, 1e-12, 10_000, np.zeros(problem.n_terms),
+            limits.for_kernel(problem.gram),
+        )  # fmt: skip
+        limited = replace(problem, signs=limits.signs, unpenalised=limits.spared)
+        for penalty, coef, value in zip(penalties, coefs, objectives, strict=True):
+            expected = plain_limited_descent(problem, penalty * l1_ratio, penalty * (1 - l1_ratio), limits, 1000)
+            np.testing.assert_allclose(coef, expected, atol=1e-4)
+            assert value == pytest.approx(objective(limited, coef, penalty, l1_ratio))
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.3, 0.2), (0.0, 0.5), (5.0, 0.0)])
+def test_limited_certificate_equals_the_certificates(l1, l2):
+    problem, rng = draw(3)
+    _, limits = draw_limits(rng, problem.n_terms)
+    coef = limits.clip(rng.normal(size=problem.n_terms) * (rng.random(problem.n_terms) < 0.6))
+    grad = problem.x_y - problem.gram @ coef
+    primal, gap = _kernels.assess(
+        coef, grad, problem.x_y, problem.n_terms, problem.y_y, l1, l2, limits.for_kernel(problem.gram)
+    )
+    signed, penalty, l1_ratio = replace(problem, signs=limits.signs), l1 + l2, l1 / (l1 + l2)
+    assert primal == pytest.approx(objective(signed, coef, penalty, l1_ratio))
+    assert gap == pytest.approx(duality_gap(signed, coef, penalty, l1_ratio))
+
+
+def test_limits_that_forbid_nothing_change_nothing():
+    """To the last bit, though another version of the kernels runs."""
+    problem, _ = draw(4)
+    arguments = (problem.gram, problem.x_y, problem.y_y, np.array([0.5, 0.05]), 0.7, 1e-9, 1000, np.zeros(9))
+    free = np.ones((3, problem.n_terms))
+    plain, limited = _kernels.elastic_net_path(*arguments), _kernels.elastic_net_path(*arguments, free)
+    np.testing.assert_array_equal(plain[0], limited[0])
+    np.testing.assert_array_equal(plain[3], limited[3])
 
 
 @pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.3, 0.2), (0.0, 0.5), (5.0, 0.0)])

@@ -366,3 +366,64 @@ def test_adding_a_tree_adds_the_value_of_each_row_s_node(seed):
     for node, found in enumerate(members(tree, codes, np.arange(40))):
         if tree.features[node] < 0:
             np.testing.assert_array_equal(scores[found], np.broadcast_to(1 + 0.5 * tree.values[node], (len(found), 2)))
+
+
+def goes_the_right_way(y, weights, rows, left, known, way):
+    """Whether the mean of a side with known values is not on the wrong side of the other's; no way is always right."""
+    if way == 0 or (known[left].sum() == known.sum() and not left[~known].any()):
+        return True
+    means = [np.average(y[part, 0], weights=weights[part]) for part in (rows[left], rows[~left])]
+    return way * (means[0] - means[1]) <= 1e-12
+
+
+@pytest.mark.kernel
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), missing=st.booleans(), min_rows=st.integers(1, 3))
+def test_monotone_root_equals_a_search_of_all_splits_that_go_the_right_way(seed, missing, min_rows):
+    rng = np.random.default_rng(seed)
+    block, _ = random_table(rng, 20, 3, missing=missing, n_values=5)
+    y, weights, ways = rng.normal(size=(20, 1)), np.ones(20), rng.integers(-1, 2, 3)
+    bins, codes, tree = grow(block, y, max_leaves=2, min_samples_leaf=min_rows, monotonic=ways)
+    rows, best = np.arange(20), 0.0
+    for f in range(3):
+        for left in every_split(codes[f], bins.n_bins[f], False, rows):
+            if min(left.sum(), (~left).sum()) >= min_rows and goes_the_right_way(
+                y, weights, rows, left, codes[f] != 255, ways[f]
+            ):
+                gain = error(y, weights, rows) - error(y, weights, rows[left]) - error(y, weights, rows[~left])
+                best = max(best, gain)
+    nodes = members(tree, codes, rows)
+    gain = error(y, weights, rows) - sum(error(y, weights, part) for part in nodes[1:]) if len(nodes) > 1 else 0.0
+    assert gain == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.kernel
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), missing=st.booleans())
+def test_a_monotone_feature_is_cut_once_on_the_way_to_a_node_and_the_right_way(seed, missing):
+    rng = np.random.default_rng(seed)
+    block, _ = random_table(rng, 60, 3, missing=missing, n_values=8)
+    y = np.nan_to_num(block[:1].T) - np.nan_to_num(block[1:2].T) + rng.normal(size=(60, 1))
+    ways = np.array([1, -1, 0])
+    bins, codes, tree = grow(block, y, max_leaves=10, monotonic=ways)
+    nodes = members(tree, codes, np.arange(60))
+    asked = {0: set()}
+    for node, feature in enumerate(tree.features):
+        if feature < 0:
+            continue
+        child = tree.children[node]
+        cuts_values = ways[feature] != 0 and tree.cuts[node] < bins.n_bins[feature] - 1
+        assert not (cuts_values and feature in asked[node])
+        asked[child] = asked[child + 1] = asked[node] | ({int(feature)} if cuts_values else set())
+        if cuts_values:
+            means = [y[nodes[part], 0].mean() for part in (child, child + 1)]
+            assert ways[feature] * (means[0] - means[1]) <= 1e-9
+
+
+def test_no_ways_at_all_grow_the_same_tree():
+    rng = np.random.default_rng(0)
+    block, y = rng.normal(size=(4, 200)), rng.normal(size=(200, 1))
+    _, _, plain = grow(block, y, max_leaves=12)
+    _, _, zeros = grow(block, y, max_leaves=12, monotonic=np.zeros(4, dtype=np.int64))
+    for ours, theirs in zip(plain, zeros, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -14,6 +14,7 @@ from rulegrove.cli.explain import explain
 from rulegrove.cli.export import export
 from rulegrove.cli.fit import fit
 from rulegrove.cli.predict import predict
+from rulegrove.cli.report import report
 from rulegrove.cli.rules import rules
 from rulegrove.cli.select import select
 from rulegrove.cli.study import study
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _command in (fit, rules, predict, explain, select, export, datasets, study):
+for _command in (fit, rules, predict, explain, select, export, report, datasets, study):
     app.command()(reporting(_command))
 
 

@@ -1,13 +1,16 @@
 """The estimator that `fit` asks for, and how well it did."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from rulegrove.cli.reading import check_file
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.training import Training
 from rulegrove.cli.values import check_known, match_labels, read_settings
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.exceptions import InvalidInputError
 
 
 def make_estimator(training: Training, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
@@ -27,6 +30,19 @@ def make_estimator(training: Training, words: Mapping[str, Any], *, verbose: boo
     if isinstance(settings.get("class_weight"), dict):
         settings["class_weight"] = match_labels(settings["class_weight"], training.labels)
     return kind(**settings, verbose=int(verbose))
+
+
+def read_own_rules(path: Path) -> list[str]:
+    """Return the rules of a text file, one a line; empty lines and those that begin with # are left out."""
+    check_file(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"'{path}' must be text in UTF-8, one rule a line; {error}.") from None
+    rules = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not rules:
+        raise InvalidInputError(f"'{path}' has no rule; write one a line, such as: age > 40 and income <= 3e4")
+    return rules
 
 
 def explained_share(model: Ensemble) -> float | None:

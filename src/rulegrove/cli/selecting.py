@@ -10,7 +10,7 @@ from rulegrove.estimators.attributes import RuleAttributeSelector
 
 
 def vote_records(selector: RuleAttributeSelector) -> list[dict[str, Any]]:
-    """Return each attribute with its votes and importance, the most voted for first."""
+    """Return each attribute with its votes and importance, the most needed first."""
     votes, importances = np.asarray(selector.votes_), selector.importances_
     kept = selector.get_support()
     names = selector.feature_names_in_
@@ -21,7 +21,7 @@ def vote_records(selector: RuleAttributeSelector) -> list[dict[str, Any]]:
             "importance": float(importances[k]),
             "kept": bool(kept[k]),
         }
-        for k in sorted(range(len(votes)), key=lambda k: (-votes[k], -importances[k]))
+        for k in np.argsort(selector.ranking_).tolist()
     ]
 
 

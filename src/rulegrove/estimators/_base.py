@@ -2,6 +2,7 @@
 
 import os
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
 
@@ -25,8 +26,10 @@ from rulegrove._validation import (
 from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
+from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._fitted import Fitted, make_model, one_or_all, share_importance
 from rulegrove.estimators._fitting import Plan, Pool, fit_pool, resolve_choice, spawn_pairs
+from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
 from rulegrove.estimators._growing import Growth, check_subsample, count_features
 from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
 from rulegrove.estimators.explanation import Explanation, explain_rows
@@ -43,7 +46,7 @@ class BaseRuleEnsemble(BaseEstimator):
     """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_candidates": [Interval(Integral, 2, None, closed="left")],
+        "n_candidates": [Interval(Integral, 0, None, closed="left")],
         "max_terms": [Interval(Integral, 0, None, closed="left"), None],
         "mean_leaves": [Interval(Real, 2, None, closed="left")],
         "subsample": [
@@ -64,7 +67,11 @@ class BaseRuleEnsemble(BaseEstimator):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "max_correlation": [Interval(Real, 0, 1, closed="right")],
         "stable": ["boolean"],
+        "monotonic": [dict, "array-like", None],
         "terms": [StrOptions({"rules", "linear", "both"})],
+        "trees": [object, None],
+        "rules": ["array-like", str, None],
+        "force_rules": ["boolean"],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
         "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
@@ -90,7 +97,11 @@ class BaseRuleEnsemble(BaseEstimator):
         max_bins: int = 255,
         max_correlation: float = 0.9,
         stable: bool = False,
+        monotonic: Any = None,
         terms: str = "both",
+        trees: Any = None,
+        rules: Any = None,
+        force_rules: bool = False,
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
         solver: Any = "glmnet",
@@ -113,7 +124,11 @@ class BaseRuleEnsemble(BaseEstimator):
         self.max_bins = max_bins
         self.max_correlation = max_correlation
         self.stable = stable
+        self.monotonic = monotonic
         self.terms = terms
+        self.trees = trees
+        self.rules = rules
+        self.force_rules = force_rules
         self.tree_loss = tree_loss
         self.categorical_features = categorical_features
         self.solver = solver
@@ -157,24 +172,28 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         check_parameters(self)
+        check_sources(self)
         solver = self._make_solver()
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         data, folds, n_folds, rngs = self._read(X, y, sample_weight)
-        selection, honest = resolve_choice(self.selection, self.honest_cv, data.rows.size)
+        selection, honest = self._resolve_choice(data.rows.size)
         solver = self._suit_solver(solver, data.rows.size)
         kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
         announce_compilation(kernels)
         parts = self._pools(data)
+        growth, joint = self._growth(data), self._joint(solver)
+        if self.force_rules:
+            self._check_forced(growth.given.own, solver, joint, data)
         plan = Plan(
-            growth=self._growth(data),
+            growth=growth,
             solver=solver,
             selection=selection,
             max_terms=self.max_terms,
             folds=folds,
             n_folds=n_folds,
             honest=honest,
-            joint=self._joint(solver),
+            joint=joint,
             n_threads=n_threads,
         )
         pools = [
@@ -198,6 +217,32 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return how several outputs are solved together, if they are."""
         return None
 
+    def _check_forced(self, rules: tuple[Rule, ...], solver: Solver, joint: Joint | None, data: TrainingData) -> None:
+        """Refuse forced rules where no fit can weight them without a penalty."""
+        if joint is not None and data.targets.shape[1] > 1:
+            raise InvalidInputError(
+                "`force_rules` is not for fits that weight the rules of all classes together; take multiclass='ovr', "
+                "or 'shared' with Glmnet(loss='squared')."
+            )
+        if getattr(solver, "loss", "squared") == "logistic":
+            check_finite_weights(rules, data)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether rules are grown; given ones are the same for all outputs and folds."""
+        return self.trees is None and (self.n_candidates > 0 or self.terms == "linear")
+
+    def _resolve_choice(self, n_rows: int) -> tuple[str | float, bool]:
+        """Return the rule of choice and whether folds grow rules of their own.
+
+        Given trees may have seen every row, so the choice is that for shared rules. An expert's rules alone have seen
+        none: their folds are honest without growing anything anew.
+        """
+        if self._grows:
+            return resolve_choice(self.selection, self.honest_cv, n_rows)
+        selection, _ = resolve_choice(self.selection, self.trees is None, n_rows)
+        return selection, self.honest_cv != "auto" and bool(self.honest_cv)
+
     def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
         """Return the solver with what the number of rows decides."""
         return solver
@@ -211,6 +256,16 @@ class BaseRuleEnsemble(BaseEstimator):
         solver: Any = make_solver(self.solver)
         if hasattr(solver, "check"):
             solver.check()
+        if self.monotonic is not None and not getattr(solver, "takes_constraints", False):
+            raise InvalidInputError(
+                f"`monotonic` needs solver='glmnet' or Glmnet(...), which can hold coefficients to a sign; "
+                f"got {solver!r}."
+            )
+        if self.force_rules and not getattr(solver, "takes_constraints", False):
+            raise InvalidInputError(
+                f"`force_rules` needs solver='glmnet' or Glmnet(...), which can leave terms without a penalty; "
+                f"got {solver!r}."
+            )
         loss = getattr(solver, "loss", "squared")
         if loss in self._losses:
             return cast(Solver, solver)
@@ -242,6 +297,9 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _growth(self, data: TrainingData) -> Growth:
         """Return the parameters of the trees, resolved."""
+        given = take_given(self, data)
+        constraints = replace(self._constraints(data), forced=frozenset(given.own if self.force_rules else ()))
+        check_directions(given.own, constraints, data)
         return Growth(
             n_candidates=self.n_candidates,
             mean_leaves=self.mean_leaves,
@@ -256,7 +314,13 @@ class BaseRuleEnsemble(BaseEstimator):
             terms=self.terms,
             loss=self._tree_loss(data.targets[data.rows]),
             stable=self.stable,
+            constraints=constraints,
+            given=given,
         )
+
+    def _constraints(self, data: TrainingData) -> Constraints:
+        """Return what the coefficients must respect."""
+        return Constraints(resolve_monotonic(self.monotonic, data.columns.features))
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:
         """Set the fitted attributes that tell of the chosen terms."""
@@ -338,6 +402,40 @@ class BaseRuleEnsemble(BaseEstimator):
         check_is_fitted(self)
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
         return explain_rows(self._model, self._columns(X), self.rules_, classes)
+
+    @classmethod
+    def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:
+        """Return an estimator, not yet fitted, for rules of one's own.
+
+        Parameters
+        ----------
+        rules : sequence of str or Rule
+            Rules in words such as ``"age > 40 and income <= 3e4"``.
+        forced : bool, default=False
+            Whether all of them must be in the model, which the penalty then leaves alone.
+        n_candidates : int, default=0
+            Rules to grow beside them.
+        **parameters
+            Further parameters of the estimator.
+
+        Examples
+        --------
+        >>> from rulegrove import RuleEnsembleClassifier
+        >>> from rulegrove.datasets import load
+        >>> table = load("pima").frame()
+        >>> X, y = table.drop(columns="class"), table["class"]
+        >>> known = ["glucose >= 126", "mass > 30 and age > 40"]
+        >>> model = RuleEnsembleClassifier.from_rules(known, forced=True, terms="rules").fit(X, y)
+        >>> sorted(row.text for row in model.rules_)
+        ['glucose >= 126', 'mass > 30 and age > 40']
+        """
+        return cls(rules=rules, force_rules=forced, n_candidates=n_candidates, **parameters)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy that is not fitted, but for the trees: those of a copy would not be fitted either."""
+        copy: Self = super().__sklearn_clone__()
+        copy.trees = self.trees
+        return copy
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file, which `load_model` reads.

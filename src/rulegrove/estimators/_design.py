@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Terms
+from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._training import TrainingData
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import simplify, thin
@@ -33,6 +34,10 @@ class Design:
         The outputs of these rows.
     starts : ndarray of shape (n_folds + 1,), optional
         Where each fold begins among the rows.
+    signs : ndarray of shape (n_terms,), optional
+        Signs that the coefficients must have, as in `Problem`.
+    unpenalised : ndarray of shape (n_terms,), optional
+        Terms that the penalty leaves alone, as in `Problem`.
     """
 
     terms: Terms
@@ -41,10 +46,12 @@ class Design:
     rows: Rows | None = None
     targets: FloatArray | None = None
     starts: IntArray | None = None
+    signs: IntArray | None = None
+    unpenalised: BoolArray | None = None
 
     def problems(self) -> list[Problem]:
         """Return the whole data as a solver wants it, one problem an output."""
-        problems = as_problems(self.total)
+        problems = self._constrain(as_problems(self.total))
         if self.rows is None or self.targets is None:
             return problems
         return [
@@ -54,7 +61,7 @@ class Design:
     def fold(self, fold: int) -> list[Fold]:
         """Gather what cross-validation needs of a fold, one record an output: train = total - fold."""
         held_out = self.statistics.fold_moments(fold)
-        problems = as_problems(self.total - held_out)
+        problems = self._constrain(as_problems(self.total - held_out))
         if self.rows is None or self.targets is None or self.starts is None:
             return [Fold(problem, held_out.of_output(output)) for output, problem in enumerate(problems)]
         kept, left_out = self.rows.hold_out(int(self.starts[fold]), int(self.starts[fold + 1]))
@@ -62,6 +69,12 @@ class Design:
             Fold(replace(problem, rows=replace(kept, y=y)), replace(left_out, y=y))
             for problem, y in zip(problems, self.targets.T, strict=True)
         ]
+
+    def _constrain(self, problems: list[Problem]) -> list[Problem]:
+        """Return problems with what their coefficients must respect."""
+        if self.signs is None and self.unpenalised is None:
+            return problems
+        return [replace(problem, signs=self.signs, unpenalised=self.unpenalised) for problem in problems]
 
 
 def as_problems(moments: Moments) -> list[Problem]:
@@ -81,13 +94,30 @@ def build_design(
     needs_rows: bool,
     n_threads: int,
     progress: Progress,
+    constraints: Constraints = NO_CONSTRAINTS,
 ) -> Design:
-    """One pass over the rows: statistics of all candidates, then repeats and near repeats among the rules dropped.
+    """Count the candidates, drop repeats; a solver that needs rows gets the bits of what is left by a second pass."""
+    statistics = count_candidates(data, candidates, folds, n_threads, progress)
+    design = choose_terms(candidates, statistics, max_correlation, constraints)
+    if not needs_rows:
+        return design
+    program = compile_rules(design.terms.rules, data.columns.n_features)
+    rows, targets, starts = collect_rows(
+        data.columns, program, design.terms.linear, data.targets, folds, weights=data.weights, n_threads=n_threads
+    )
+    return replace(design, rows=rows, targets=targets, starts=starts)
 
-    A solver that needs rows gets the bits of the rules that are left by a second pass.
-    """
+
+def count_candidates(
+    data: TrainingData,
+    candidates: tuple[tuple[Rule, ...], LinearTerms],
+    folds: IntArray,
+    n_threads: int,
+    progress: Progress,
+) -> Statistics:
+    """Return the statistics of all candidates, from one pass over the rows."""
     rules, linear = candidates
-    statistics = collect_statistics(
+    return collect_statistics(
         data.columns,
         compile_rules(rules, data.columns.n_features),
         linear,
@@ -97,17 +127,23 @@ def build_design(
         n_threads=n_threads,
         on_progress=progress,
     )
+
+
+def choose_terms(
+    candidates: tuple[tuple[Rule, ...], LinearTerms],
+    statistics: Statistics,
+    max_correlation: float,
+    constraints: Constraints = NO_CONSTRAINTS,
+) -> Design:
+    """Return the candidates without repeats and near repeats among the rules, which the statistics tell."""
+    rules, linear = candidates
     shared, total = statistics.rule_gram.sum(axis=0), float(statistics.weight.sum())
-    simplified = simplify(rules, shared, total)
-    distinct = [rules[k] for k in simplified.kept]
-    different = thin(distinct, shared[np.ix_(simplified.kept, simplified.kept)], total, max_correlation)
+    forced = np.array([rule in constraints.forced for rule in rules], dtype=bool)
+    simplified = simplify(rules, shared, total, forced)
+    kept = simplified.kept
+    distinct = [rules[k] for k in kept]
+    different = thin(distinct, shared[np.ix_(kept, kept)], total, max_correlation, forced[kept])
     terms = Terms(tuple(distinct[k] for k in different), linear, tuple(simplified.aliases[k] for k in different))
-    statistics = statistics.keep_rules(simplified.kept[different])
-    design = Design(terms, statistics, statistics.moments())
-    if not needs_rows:
-        return design
-    program = compile_rules(terms.rules, data.columns.n_features)
-    rows, targets, starts = collect_rows(
-        data.columns, program, linear, data.targets, folds, weights=data.weights, n_threads=n_threads
-    )
-    return replace(design, rows=rows, targets=targets, starts=starts)
+    statistics = statistics.keep_rules(kept[different])
+    signs, unpenalised = constraints.signs(terms), constraints.unpenalised(terms)
+    return Design(terms, statistics, statistics.moments(), signs=signs, unpenalised=unpenalised)

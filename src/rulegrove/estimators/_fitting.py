@@ -106,7 +106,8 @@ def fit_pool(
     candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"))
     counting = progress.stage("Counting rules")
     limit = plan.growth.max_correlation
-    design = build_design(data, candidates, plan.folds, limit, needs_rows, plan.n_threads, counting)
+    constraints = plan.growth.constraints
+    design = build_design(data, candidates, plan.folds, limit, needs_rows, plan.n_threads, counting, constraints)
     fold_terms = [design.terms] * plan.n_folds
     held_out: list[list[Fold]] = []
     if isinstance(plan.selection, str) and plan.honest:
@@ -152,7 +153,9 @@ def regrown_folds(
     for fold in range(n_folds):
         candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
         sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
-        design = build_design(data, candidates, sides, growth.max_correlation, needs_rows, n_threads, progress)
+        design = build_design(
+            data, candidates, sides, growth.max_correlation, needs_rows, n_threads, progress, growth.constraints
+        )
         terms.append(design.terms)
         regrown.append(design.fold(1))
     return terms, regrown

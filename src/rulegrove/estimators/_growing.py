@@ -9,6 +9,8 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._typing import IntArray
 from rulegrove.design.linear import LinearTerms, fit_linear_terms
+from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
+from rulegrove.estimators._given import NOTHING_GIVEN, Given
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import InvalidInputError
@@ -39,6 +41,8 @@ class Growth:
     terms: str
     loss: Loss
     stable: bool = False
+    constraints: Constraints = NO_CONSTRAINTS
+    given: Given = NOTHING_GIVEN
 
 
 def count_features(max_features: Any, n_features: int) -> int:
@@ -90,8 +94,9 @@ def grow_rules(
     pool = draw_pool(rows, subsample, rng)
     block = data.columns.take(pool)
     weights = data.weights_of(pool)
-    rules: tuple[Rule, ...] = ()
-    if growth.stable and growth.terms != "linear":
+    rules: tuple[Rule, ...] = growth.given.of_trees or ()
+    grows = growth.given.of_trees is None and growth.n_candidates > 0 and growth.terms != "linear"
+    if grows and growth.stable:
         rules = grow_stable_rules(
             block,
             data.targets[pool],
@@ -105,7 +110,7 @@ def grow_rules(
             max_conditions=growth.max_conditions,
             on_progress=progress,
         )
-    elif growth.terms != "linear":
+    elif grows:
         forest = grow_forest(
             block,
             data.targets[pool],
@@ -121,9 +126,12 @@ def grow_rules(
             min_impurity=growth.min_impurity,
             max_bins=growth.max_bins,
             max_conditions=growth.max_conditions,
+            monotonic=growth.constraints.monotonic,
             rng=rng,
             on_progress=progress,
         )
         rules = extract_rules(forest)
     allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
+    # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
+    rules = growth.constraints.allowed(dict.fromkeys((*growth.given.own, *rules)))
     return rules, fit_linear_terms(block, weights, allowed)

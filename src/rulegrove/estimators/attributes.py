@@ -28,73 +28,52 @@ from rulegrove._validation import (
 )
 from rulegrove.columns import Columns, as_table, is_frame
 from rulegrove.design import _kernels as design_kernels
-from rulegrove.design.terms import Terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, grow_rules
 from rulegrove.estimators._training import TrainingData, make_rng
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.elimination import RidgeFit, eliminate
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.stable import split_halves
+from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Solver
-from rulegrove.solvers.base import Problem
 from rulegrove.trees import _kernels as tree_kernels
 
-MIN_SHADOWS = 5  # the best of fewer shuffled copies is no bar to clear
-IMPORTANCE_L1_RATIO = 0.1  # rules of one family share their weight, so that attributes rank alike from sample to sample
-
-
-@dataclass(frozen=True, slots=True)
-class VotedRule:
-    """A rule that was among the largest coefficients of a repetition.
-
-    Attributes
-    ----------
-    rule : Rule
-    text : str
-        The rule in words.
-    repetition : int
-        From 0.
-    votes : int
-        Penalties at which it was among the largest.
-    """
-
-    rule: Rule
-    text: str
-    repetition: int
-    votes: int
+MIN_SHADOWS = 10  # the best of fewer shuffled copies is no bar to clear
 
 
 @dataclass(frozen=True)
 class _Repetition:
-    """What one repetition says: importance of attributes, of their shuffled copies, and the votes of rules."""
+    """What one repetition says: importance of attributes, votes of rules, the fit to spare attributes from."""
 
     importances: FloatArray
-    shadows: FloatArray
     rules: Counter[Rule]
+    fit: RidgeFit | None
 
 
 class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     r"""Selector of the attributes that a rule ensemble needs.
 
-    Rules are grown and weighted several times, each on half of the rows; the halves come in complementary pairs. What
-    the weights say about the attributes decides, by one of two criteria:
+    Rules are grown and weighted several times, each on half of the rows; the halves come in complementary pairs [2]_.
+    What they say about the attributes decides, by one of two criteria:
 
-    * ``"importance"``: each repetition also grows rules on copies of the attributes with the rows shuffled, which can
-      only matter by chance, and votes for the attributes that matter more than every copy [2]_. Of the attributes
-      with `min_votes` votes those are kept, the most important first, that together carry `share` of the importance.
-      The importance of a rule with coefficient a and support s is ``|a| sqrt(s (1 - s))``, shared equally among its
-      attributes, and averaged over the penalties and the repetitions.
+    * ``"loss"``: attributes are taken away one after the other, each time the one that the fits miss least. What a fit
+      loses, if its rules without the attribute take over as far as they can, follows in closed form from a ridge fit of
+      the rules (see `rulegrove.estimators.elimination`). So an attribute is spared when others stand in for it, where
+      ranks by importance keep all of them or none. A repetition votes for an attribute whose loss is above `min_loss`
+      and above that of every shuffled copy of the attributes, which can only matter by chance [3]_. Attributes with
+      `min_votes` votes, and those that would have gone after them, are kept.
     * ``"votes"``, the paper's [1]_: at each of the penalties the rules of the `n_top` largest coefficients get a vote.
       A repetition votes for the attributes of all rules that got any; those with `min_votes` votes are kept.
 
     Parameters
     ----------
-    criterion : {"importance", "votes"}, default="importance"
-        See above. Votes alone keep an attribute that is useful now and then in place of a better one; importance keeps
-        fewer, for a slightly higher error (``python -m benchmarks.attributes selection``).
+    criterion : {"loss", "votes"}, default="loss"
+        See above. Votes keep an attribute that is useful now and then in place of a better one, and keep more
+        (``python -m benchmarks.attributes selection``).
     n_top : int, default=20
         Rules that get a vote at each penalty.
     n_repeats : int, default=5
@@ -103,12 +82,12 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Repetitions that must agree on an attribute, at most `n_repeats`.
     penalties : int, default=13
         Points of each path, from sparse to dense.
-    share : float, default=0.96
-        Share of the importance that the kept attributes carry. Only for ``"importance"``; 1 keeps all that matter more
-        than chance.
+    min_loss : float, default=0.002
+        Rise of the squared error, as a share of the target's variance, that makes an attribute worth keeping. Only for
+        ``"loss"``; 0 keeps all that matter more than chance.
     n_features_to_select : int or float, default=None
-        Keep so many attributes, or this fraction of them: those of the most votes, then of the most importance. None
-        leaves the number to the criterion.
+        Keep so many attributes, or this fraction of them: those of the least `ranking_`. None leaves the number to the
+        criterion.
     task : {"auto", "classification", "regression"}, default="auto"
         What the target is. "auto" takes numbers with a fractional part, or more than 20 distinct ones, for regression.
     n_candidates : int, default=1000
@@ -118,10 +97,9 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns.
     solver : {"fpc", "glmnet", "spgl1", "pathbuild"} or solver, default="fpc"
-        What weights the rules. For ``"importance"`` a name stands for the elastic net with ``l1_ratio=0.1`` where the
-        solver has one, so that rules of a family share their weight; for ``"votes"`` for the lasso.
+        What weights the rules that vote, and whose weights are `importances_`.
     random_state : int, RandomState instance or None, default=None
-        Seed of the halves and the trees.
+        Seed of the halves, the trees and the copies.
     n_jobs : int, default=None
         Threads; repetitions run side by side. The result does not depend on it.
     verbose : int, default=0
@@ -133,8 +111,16 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Repetitions that voted for each attribute.
     rule_votes_ : tuple of VotedRule
         Rules among the `n_top` largest coefficients at any penalty, those of the most penalties first.
+    ranking_ : ndarray of shape (n_features,)
+        1 for the attribute that is needed most. By ``"loss"`` it is the last one left, by ``"votes"`` the one of the
+        most votes, of several that of the most importance.
+    losses_ : ndarray of shape (n_features,)
+        Rise of the squared error, as a share of the target's variance, at the time when each attribute was taken away,
+        the mean of the repetitions. Only for ``"loss"``.
     importances_ : ndarray of shape (n_features,)
-        Share of the importance of all terms, the mean of the repetitions. What is lacking to one is that of the copies.
+        Share of the importance of all rules, the mean of the penalties and the repetitions. The importance of a rule
+        with coefficient a and support s is ``|a| sqrt(s (1 - s))``, shared equally among its attributes. What is
+        lacking to one is that of the shuffled copies.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -146,14 +132,14 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     Notes
     -----
     `transform` gives a data frame for a data frame (pandas, polars, Arrow), column types and all, and an array for an
-    array; `set_output` asks for another kind. Attributes that are copies of each other share their importance.
+    array; `set_output` asks for another kind.
 
     References
     ----------
     .. [1] DeMasi, Meza, Bailey. "Dimension reduction using rule ensemble machine learning methods", section 6.5.
-    .. [2] Kursa, Rudnicki (2010). "Feature selection with the Boruta package". Journal of Statistical Software 36(11).
-       The halves: Shah, Samworth (2013). "Variable selection with error control: another look at stability selection".
+    .. [2] Shah, Samworth (2013). "Variable selection with error control: another look at stability selection".
        Journal of the Royal Statistical Society B 75(1).
+    .. [3] Kursa, Rudnicki (2010). "Feature selection with the Boruta package". Journal of Statistical Software 36(11).
 
     Examples
     --------
@@ -170,12 +156,12 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [StrOptions({"importance", "votes"})],
+        "criterion": [StrOptions({"loss", "votes"})],
         "n_top": [Interval(Integral, 1, None, closed="left")],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "min_votes": [Interval(Integral, 1, None, closed="left")],
         "penalties": [Interval(Integral, 1, None, closed="left")],
-        "share": [Interval(Real, 0, 1, closed="right")],
+        "min_loss": [Interval(Real, 0, None, closed="left")],
         "n_features_to_select": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -205,12 +191,12 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        criterion: str = "importance",
+        criterion: str = "loss",
         n_top: int = 20,
         n_repeats: int = 5,
         min_votes: int = 3,
         penalties: int = 13,
-        share: float = 0.96,
+        min_loss: float = 0.002,
         n_features_to_select: int | float | None = None,
         task: str = "auto",
         n_candidates: int = 1000,
@@ -232,7 +218,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         self.n_repeats = n_repeats
         self.min_votes = min_votes
         self.penalties = penalties
-        self.share = share
+        self.min_loss = min_loss
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.n_candidates = n_candidates
@@ -270,7 +256,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         check_features(self, table, reset=True)
         self._check_counts()
         model = self._make_model(y)
-        solver = self._make_solver(model)
+        solver = model._make_solver()
         announce_compilation((tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ())))
         data, *_ = model._read(table, y, sample_weight)
         rng = make_rng(self.random_state)
@@ -326,65 +312,69 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         task = guess_task(y) if self.task == "auto" and y is not None else self.task
         return task == "classification"
 
-    def _make_solver(self, model: BaseRuleEnsemble) -> Solver:
-        """Return the solver; one given by name with the mix of norms that suits the criterion."""
-        solver: Any = model._make_solver()
-        if isinstance(self.solver, str) and self.criterion == "importance" and hasattr(solver, "l1_ratio"):
-            solver.set_params(l1_ratio=IMPORTANCE_L1_RATIO)
-        return solver  # type: ignore[no-any-return]
-
     def _repeat(
         self, data: TrainingData, rows: IntArray, model: BaseRuleEnsemble, solver: Solver, rng: np.random.Generator
     ) -> _Repetition:
         """Grow and weight rules on some of the rows, beside shuffled copies for the first criterion."""
         n_features = data.columns.n_features
-        n_copies = max(1, ceil(MIN_SHADOWS / n_features)) if self.criterion == "importance" else 0
+        sparing = self.criterion == "loss"
         rows = draw_pool(rows, count_subsample(self.subsample, rows.size), rng)
-        part = _with_shadows(data, rows, n_copies, rng)
+        part = _with_shadows(data, rows, max(1, ceil(MIN_SHADOWS / n_features)) if sparing else 0, rng)
         quiet = Progress()
         growth: Growth = model._growth(part)
         candidates = grow_rules(part, part.rows, growth, rng, quiet)
         folds = np.zeros(rows.size, dtype=np.int64)
         needs_rows = bool(getattr(solver, "needs_rows", False))
         design = build_design(part, candidates, folds, growth.max_correlation, needs_rows, 1, quiet)
-        coefs = [_follow(solver, problem, self.penalties) for problem in design.problems()]
-        spreads = [np.sqrt(problem.gram.diagonal()) for problem in design.problems()]
-        importances = _mean_shares(coefs, spreads, _share_matrix(design.terms, part.columns.n_features))
+        problems = design.problems()
+        coefs = [follow_points(solver, problem, self.penalties) for problem in problems]
+        spreads = [np.sqrt(problem.gram.diagonal()) for problem in problems]
+        shares = share_matrix(design.terms.rules, part.columns.n_features)
+        importances = mean_shares(coefs, spreads, shares)[:n_features]
         own = [all(feature < n_features for feature in rule.features) for rule in design.terms.rules]
-        rules = Counter({design.terms.rules[k]: count for k, count in _count_top(coefs, self.n_top).items() if own[k]})
-        return _Repetition(importances[:n_features], importances[n_features:], rules)
+        rules = Counter({design.terms.rules[k]: count for k, count in count_top(coefs, self.n_top).items() if own[k]})
+        return _Repetition(importances, rules, RidgeFit.of(problems, shares > 0.0) if sparing else None)
 
     def _keep(self, repetitions: Sequence[_Repetition], columns: Columns) -> None:
         """Set the fitted attributes and the mask."""
         self.importances_ = np.mean([repetition.importances for repetition in repetitions], axis=0)
-        self.votes_ = np.sum([self._vote(repetition) for repetition in repetitions], axis=0, dtype=np.int64)
         voted = [
             VotedRule(rule, rule.text(columns.features), number, votes)
             for number, repetition in enumerate(repetitions)
             for rule, votes in repetition.rules.items()
         ]
         self.rule_votes_ = tuple(sorted(voted, key=lambda one: (-one.votes, one.repetition, one.rule)))
+        fits = [repetition.fit for repetition in repetitions if repetition.fit is not None]
+        order = self._spare(fits, columns.n_features) if fits else self._count_votes(repetitions)
+        self.ranking_ = np.empty(order.size, dtype=np.int64)
+        self.ranking_[order] = np.arange(order.size, 0, -1)
         self._mask = self._choose()
 
-    def _vote(self, repetition: _Repetition) -> BoolArray:
-        """Attributes that one repetition finds important."""
-        if self.criterion == "importance":
-            return np.asarray(repetition.importances > repetition.shadows.max())
-        voted = np.zeros(repetition.importances.size, dtype=bool)
-        voted[[feature for rule in repetition.rules for feature in rule.features]] = True
-        return voted
+    def _spare(self, fits: Sequence[RidgeFit], n_features: int) -> IntArray:
+        """Take attributes and copies away, count the votes against it, and return the order of the attributes."""
+        found = eliminate(fits, fits[0].uses.shape[1])
+        losses, shadows = found.losses[:, :n_features], found.losses[:, n_features:]
+        votes = np.count_nonzero(losses > np.maximum(shadows.max(axis=1, keepdims=True), self.min_loss), axis=0)
+        order = found.order[found.order < n_features]
+        self.losses_ = losses.mean(axis=0)
+        self.votes_ = np.empty(n_features, dtype=np.int64)
+        self.votes_[order] = np.maximum.accumulate(votes[order])
+        return order
+
+    def _count_votes(self, repetitions: Sequence[_Repetition]) -> IntArray:
+        """Count the votes of rules for their attributes and return the order."""
+        self.votes_ = np.zeros(self.importances_.size, dtype=np.int64)
+        for repetition in repetitions:
+            self.votes_[list({feature for rule in repetition.rules for feature in rule.features})] += 1
+        return np.lexsort((self.importances_, self.votes_))
 
     def _choose(self) -> BoolArray:
         """Return the mask of the attributes to keep."""
-        order = np.lexsort((-self.importances_, -self.votes_))
         wanted = self.n_features_to_select
-        if wanted is not None:
-            n_kept = int(wanted) if isinstance(wanted, (int, np.integer)) else max(1, int(wanted * order.size))
-            return np.isin(np.arange(order.size), order[:n_kept])
-        mask = np.asarray(self.votes_ >= self.min_votes)
-        if self.criterion == "importance":
-            mask &= _carrying(np.where(mask, self.importances_, 0.0), self.share)
-        return mask
+        if wanted is None:
+            return np.asarray(self.votes_ >= self.min_votes)
+        n_kept = int(wanted) if isinstance(wanted, (int, np.integer)) else max(1, int(wanted * self.ranking_.size))
+        return np.asarray(self.ranking_ <= n_kept)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -431,7 +421,7 @@ def _with_shadows(data: TrainingData, rows: IntArray, n_copies: int, rng: np.ran
     """Return some of the rows beside copies of their attributes in which the rows are shuffled.
 
     One permutation serves all attributes of a copy, which keeps their correlations: a lone attribute would be an easier
-    mark than one that has to share its importance.
+    mark than one that others stand in for.
     """
     block = data.columns.take(rows)
     blocks = [block, *(block[:, rng.permutation(rows.size)] for _ in range(n_copies))]
@@ -439,44 +429,3 @@ def _with_shadows(data: TrainingData, rows: IntArray, n_copies: int, rng: np.ran
     return replace(
         data, columns=columns, targets=data.targets[rows], weights=data.weights_of(rows), rows=np.arange(rows.size)
     )
-
-
-def _follow(solver: Solver, problem: Problem, n_points: int) -> FloatArray:
-    """Return the coefficients at so many points of the path, evenly spread over it but for the empty first one."""
-    grid = solver.grid(problem)
-    places = np.unique(np.linspace(0, grid.size - 1, n_points + 1).round().astype(np.int64)[1:])
-    return solver.path(problem, grid[places]).coefs
-
-
-def _share_matrix(terms: Terms, n_features: int) -> FloatArray:
-    """Return how each rule's importance is shared among the attributes, ndarray of shape (n_rules, n_features)."""
-    shares = np.zeros((len(terms.rules), n_features))
-    for place, rule in enumerate(terms.rules):
-        shares[place, list(rule.features)] = 1.0 / len(rule.features)
-    return shares
-
-
-def _mean_shares(coefs: Sequence[FloatArray], spreads: Sequence[FloatArray], shares: FloatArray) -> FloatArray:
-    """Return the attributes' shares of the importance, the mean over the points that have terms, outputs added up."""
-    n_points = min(len(own) for own in coefs)
-    by_point = sum((np.abs(own[:n_points]) * spread) @ shares for own, spread in zip(coefs, spreads, strict=True))
-    total = np.asarray(by_point).sum(axis=1, keepdims=True)
-    filled = total[:, 0] > 0
-    return np.asarray((by_point / np.where(total > 0, total, 1.0))[filled].sum(axis=0) / max(filled.sum(), 1))
-
-
-def _count_top(coefs: Sequence[FloatArray], n_top: int) -> Counter[int]:
-    """Count the points at which each rule has one of the largest coefficients, of any output."""
-    counts: Counter[int] = Counter()
-    for point in zip(*coefs, strict=False):
-        top = {int(k) for own in point for k in np.argsort(-np.abs(own), kind="stable")[:n_top] if own[k] != 0.0}
-        counts.update(top)
-    return counts
-
-
-def _carrying(importances: FloatArray, share: float) -> BoolArray:
-    """Mask of the fewest attributes that together carry this share of the importance."""
-    order = np.argsort(-importances, kind="stable")
-    reached = np.cumsum(importances[order])
-    n_kept = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))) + 1
-    return np.isin(np.arange(order.size), order[:n_kept]) & (importances > 0)

@@ -11,6 +11,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, held_out_scores, sample_held_out, share_classes
 from rulegrove.estimators._fitting import HONEST_ROWS, Pool
 from rulegrove.estimators._training import Target, TrainingData
@@ -41,7 +42,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     Parameters
     ----------
     n_candidates : int, default=2000
-        Rules to grow before the sparse fit picks among them.
+        Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
         Most terms of the final model; the most important ones are weighted once more without the others. With three
         classes or more: of each class, or of all together where one fit weights the rules of all classes
@@ -69,13 +70,28 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
         candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
     stable : bool, default=False
-        Whether to prefer rules that come back: thresholds are round numbers near the deciles, rules have at most
-        `max_conditions` (or two) conditions, and are candidates if two of ten half-samples of the rows grow
-        them, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and `max_bins`
-        do not matter. The list reads well and is much the same for other seeds, but not for other rows;
+        Whether to prefer rules that come back: thresholds are round numbers near 40 quantiles, rules have at most
+        `max_conditions` (or four) conditions, and the candidates are those that the most of ten half-samples of the
+        rows grow, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and
+        `max_bins` do not matter. The list reads well and is much the same for other seeds, but not for other rows;
         ``python -m benchmarks.attributes rules`` measures both, and what it costs in error.
+    monotonic : dict or array-like of shape (n_features,), default=None
+        Attributes with which the score of the second class may only rise (1) or only fall (-1), all else being equal:
+        by name or position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all
+        known values of these numeric attributes. For two classes. Needs ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
+    trees : object, default=None
+        Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
+        LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
+        splits, from all trees alike and those near the roots first; the other parameters of trees do not matter. If
+        the trees saw the rows of the fit, the rules look better on held-out rows than on new ones; "auto" as
+        `selection` is then "1se". One pool of rules serves all classes.
+    rules : sequence of str or Rule, default=None
+        Rules of your own that stand beside the others, in words such as ``"age > 40 and income <= 3e4"``. With
+        ``n_candidates=0`` there are no others.
+    force_rules : bool, default=False
+        Whether all of `rules` must be in the model: no penalty is on them. Needs ``Glmnet``.
     tree_loss : {"auto", "squared", "ramp", "logistic"}, default="auto"
         Loss whose residuals the trees are grown on; "auto" is the squared error.
     multiclass : {"auto", "ovr", "shared", "grouped"}, default="auto"
@@ -165,6 +181,14 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     True
     >>> sorted(set(model.predict(X)))
     [np.str_('benign'), np.str_('malignant')]
+
+    Rules from trees that are fitted already:
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, y)
+    >>> short = RuleEnsembleClassifier(trees=forest, max_terms=5, random_state=0).fit(X, y)
+    >>> short.score(X, y) > 0.9
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -193,7 +217,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         max_bins: int = 255,
         max_correlation: float = 0.9,
         stable: bool = False,
+        monotonic: Any = None,
         terms: str = "both",
+        trees: Any = None,
+        rules: Any = None,
+        force_rules: bool = False,
         tree_loss: str = "auto",
         multiclass: str = "auto",
         categorical_features: Any = "auto",
@@ -220,7 +248,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             max_bins=max_bins,
             max_correlation=max_correlation,
             stable=stable,
+            monotonic=monotonic,
             terms=terms,
+            trees=trees,
+            rules=rules,
+            force_rules=force_rules,
             tree_loss=tree_loss,
             categorical_features=categorical_features,
             solver=solver,
@@ -251,6 +283,15 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         if len(self.classes_) == 2:
             return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
         return Target(np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0), 0.0, weights, codes)
+
+    def _constraints(self, data: TrainingData) -> Constraints:
+        constraints = super()._constraints(data)
+        if constraints.monotonic is not None and len(self.classes_) > 2:
+            raise InvalidInputError(
+                f"`monotonic` is for two classes, where it concerns the score of the second one; got "
+                f"{len(self.classes_)} classes. Fit one class against the rest."
+            )
+        return constraints
 
     def _check_class_sizes(self, codes: IntArray) -> None:
         """Refuse a class that cross-validation can only either train on or hold out."""
@@ -290,9 +331,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
-        auto = "shared" if data.rows.size <= HONEST_ROWS else "ovr"
+        auto = "shared" if data.rows.size <= HONEST_ROWS or not self._grows else "ovr"
         self.multiclass_ = auto if self.multiclass == "auto" else self.multiclass
-        if n_outputs == 1 or self.multiclass_ != "ovr":
+        if n_outputs == 1 or self.multiclass_ != "ovr" or not self._grows:
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]
 

@@ -58,7 +58,8 @@ def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
     Notes
     -----
     The layout is documented in ``docs/model-file.md``. Parameters that JSON cannot hold (a splitter as `cv`, a
-    generator as `random_state`) are left out and have their defaults after loading; predictions do not need them.
+    generator as `random_state`, fitted `trees`) are left out and have their defaults after loading; predictions do not
+    need them.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "version": VERSION,
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
-        "parameters": fits.encode_parameters(model),
+        "parameters": {**fits.encode_parameters(model), "rules": _encode_own_rules(model)},
         "features": [file_terms.encode_feature(feature) for feature in own.features],
         "named_features": hasattr(model, "feature_names_in_"),
         "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
@@ -146,6 +147,14 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         for solver, path, selection in zip(*parts, strict=True)
     ]
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
+    """Return the parameter `rules` in words, which say exactly what the records say."""
+    if model.rules is None:
+        return None
+    features = model._model.features
+    return [rule.text(features) if isinstance(rule, Rule) else str(rule) for rule in model.rules]
 
 
 def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifier | RuleEnsembleRegressor:

@@ -26,7 +26,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     Parameters
     ----------
     n_candidates : int, default=2000
-        Rules to grow before the sparse fit picks among them.
+        Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
         Most terms of the final model. Where the chosen point has more, the most important ones are weighted again.
     mean_leaves : float, default=4.0
@@ -52,13 +52,28 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
         candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
     stable : bool, default=False
-        Whether to prefer rules that come back: thresholds are round numbers near the deciles, rules have at most
-        `max_conditions` (or two) conditions, and are candidates if two of ten half-samples of the rows grow
-        them, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and `max_bins`
-        do not matter. The list reads well and is much the same for other seeds, but not for other rows;
+        Whether to prefer rules that come back: thresholds are round numbers near 40 quantiles, rules have at most
+        `max_conditions` (or four) conditions, and the candidates are those that the most of ten half-samples of the
+        rows grow, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and
+        `max_bins` do not matter. The list reads well and is much the same for other seeds, but not for other rows;
         ``python -m benchmarks.attributes rules`` measures both, and what it costs in error.
+    monotonic : dict or array-like of shape (n_features,), default=None
+        Attributes with which the prediction may only rise (1) or only fall (-1), all else being equal: by name or
+        position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all known
+        values of these numeric attributes. Needs ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
+    trees : object, default=None
+        Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
+        LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
+        splits, from all trees alike and those near the roots first; the other parameters of trees do not matter. If
+        the trees saw the rows of the fit, the rules look better on held-out rows than on new ones; "auto" as
+        `selection` is then "1se".
+    rules : sequence of str or Rule, default=None
+        Rules of your own that stand beside the others, in words such as ``"age > 40 and income <= 3e4"``. With
+        ``n_candidates=0`` there are no others.
+    force_rules : bool, default=False
+        Whether all of `rules` must be in the model: no penalty is on them. Needs ``Glmnet``.
     tree_loss : {"auto", "squared", "huber"}, default="auto"
         Loss whose residuals the trees are grown on; "auto" is the squared error. "huber" is linear for the tenth of the
         targets farthest from the median.
@@ -117,6 +132,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_friedman1
     >>> from rulegrove import RuleEnsembleRegressor
     >>> X, y = make_friedman1(500, random_state=0)
@@ -125,6 +141,14 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     True
     >>> int(model.feature_importances_.argmax())
     3
+
+    Predictions that never fall as the fourth attribute rises, whatever the others are:
+
+    >>> model = RuleEnsembleRegressor(n_candidates=200, monotonic={3: 1}, random_state=0).fit(X, y)
+    >>> along = X[0].repeat(50).reshape(10, 50).T.copy()
+    >>> along[:, 3] = np.linspace(-1, 2, 50)
+    >>> bool((np.diff(model.predict(along)) >= 0).all())
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,4 +1,4 @@
-"""Candidate rules that come back: few readable thresholds, short rules, those that many half-samples agree on."""
+"""Candidate rules that come back: few readable thresholds, those first that many half-samples agree on."""
 
 import math
 from collections import Counter
@@ -14,13 +14,12 @@ from rulegrove.rules.rule import Rule
 from rulegrove.trees.binning import MAX_BINS
 from rulegrove.trees.boosting import grow_forest
 
-N_BINS = 10  # of an attribute, as in SIRUS
+N_BINS = 40  # of an attribute: coarse enough that half-samples agree, fine enough to cost no error
 SLACK = 0.25  # of a bin, either way, within which a threshold may be moved to a rounder number
 N_ROUNDS = 10  # half-samples
-MIN_FREQUENCY = 0.2  # of the half-samples that must have grown a rule
 ROUND_SHARE = 0.6  # of the wanted rules that each half-sample grows
 ROUND_ROWS = 10_000  # rows of a half-sample, at most
-MAX_CONDITIONS = 2
+MAX_CONDITIONS = 4
 MOST_UNITS = 2**53  # beyond, numbers that differ by one unit are no different floats
 SHRINKAGE = 0.1  # trees differ by what those before them left, since they see the same rows and attributes
 
@@ -109,9 +108,9 @@ def grow_stable_rules(
     max_conditions: int | None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Rule, ...]:
-    """Grow rules on many half-samples and keep those that several of them have.
+    """Grow rules on many half-samples and take those first that the most of them have.
 
-    Thresholds are round numbers near the deciles, so that rules of different samples can be the same rule. A forest is
+    Thresholds are round numbers near 40 quantiles, so that rules of different samples can be the same rule. A forest is
     grown on each half-sample; its trees see all its rows and all attributes, and differ by the residuals. The
     half-samples come in complementary pairs, always the same ones for the same rows, so that no seed has a say.
 
@@ -122,7 +121,7 @@ def grow_stable_rules(
     n_rules : int
         Rules wanted, at most.
     max_conditions : int or None
-        Most conditions of a rule; None for two.
+        Most conditions of a rule; None for four.
     on_progress : callable or None
         Called with the half-samples done and those to do.
 
@@ -177,9 +176,8 @@ def grow_stable_rules(
             counts.update(extract_rules(forest))
         if on_progress is not None:
             on_progress(2 * pair + 2, N_ROUNDS)
-    frequent = [rule for rule, count in counts.items() if count >= MIN_FREQUENCY * N_ROUNDS]
-    frequent.sort(key=lambda rule: (-counts[rule], len(rule.conditions), rule))
-    return tuple(_decode(rule, cuts, n_categories) for rule in frequent[:n_rules])
+    ranked = sorted(counts, key=lambda rule: (-counts[rule], len(rule.conditions), rule))
+    return tuple(_decode(rule, cuts, n_categories) for rule in ranked[:n_rules])
 
 
 def _encode(values: FloatArray, cuts: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, le
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PARAMETER_WORDS = {
+PARAMETER_WORDS = {
     "penalty": "Penalty",
     "l1_radius": "L1 norm of the coefficients",
     "fit_weight": "Weight of the error",
@@ -34,7 +34,7 @@ _PARAMETER_WORDS = {
     "residual_target": "Residual",
     "steps": "Steps",
 }
-_LOSS_WORDS = {
+LOSS_WORDS = {
     "squared": "squared error",
     "logistic": "logistic loss",
     "ramp": "ramp loss",
@@ -144,7 +144,7 @@ class PathDisplay(Display):
         ]
         ax.axhline(0.0, color=ink(ax), linewidth=0.6)
         _mark_chosen(ax, self.x[self.chosen])
-        label_axis(ax, "x", f"{_PARAMETER_WORDS.get(self.x_name, self.x_name)} (dotted: the chosen point)")
+        label_axis(ax, "x", f"{PARAMETER_WORDS.get(self.x_name, self.x_name)} (dotted: the chosen point)")
         label_axis(ax, "y", "Coefficient" if self.target is None else f"Coefficient (positive: {self.target})")
         _open(ax)
         legend_below(ax, lines, self.texts[:n_named])
@@ -235,15 +235,15 @@ class SelectionDisplay(Display):
         ax.patch.set_visible(False)
         (error,) = ax.plot(x, errors, color=BLUE, linewidth=1.8)
         handles: list[Any] = [error, n_terms]
-        labels = [f"{self._rows} {_LOSS_WORDS[self.loss]}", "number of terms"]
+        labels = [f"{self._rows} {LOSS_WORDS[self.loss]}", "number of terms"]
         if self.standard_errors is not None:
             handles += self._draw_choice(ax, points)
             labels += ["± 1 standard error", "1se limit"]
         (mark,) = ax.plot([self.x[self.chosen]], [self.errors[self.chosen]], "o", color=BLUE, markersize=8, zorder=4)
         _mark_chosen(ax, self.x[self.chosen])
         chosen = f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"
-        label_axis(ax, "x", _PARAMETER_WORDS.get(self.x_name, self.x_name))
-        label_axis(ax, "y", f"{self._rows.capitalize()} {_LOSS_WORDS[self.loss]}")
+        label_axis(ax, "x", PARAMETER_WORDS.get(self.x_name, self.x_name))
+        label_axis(ax, "y", f"{self._rows.capitalize()} {LOSS_WORDS[self.loss]}")
         label_axis(counts, "y", "Number of terms")
         for axes, colour, side in ((ax, BLUE, "left"), (counts, VERMILION, "right")):
             axes.yaxis.label.set_color(colour)

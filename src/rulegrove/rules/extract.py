@@ -1,5 +1,7 @@
 """Every node of a forest but the roots, as a rule."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from rulegrove._typing import Words
@@ -7,6 +9,7 @@ from rulegrove.rules.rule import Condition, Rule
 from rulegrove.trees.tree import Forest
 
 LEFT, RIGHT = 1, 2  # sides a missing value can take, as the forest stores them
+GOLDEN = 0.6180339887498949  # the first of its multiples modulo 1, in their order, lie evenly among all of them
 
 
 def extract_rules(forest: Forest) -> tuple[Rule, ...]:
@@ -25,10 +28,42 @@ def extract_rules(forest: Forest) -> tuple[Rule, ...]:
     tuple of Rule
         Distinct rules in the order of their nodes.
     """
+    return _collect(forest, range(forest.n_nodes), forest.n_nodes)
+
+
+def draw_rules(forest: Forest, n_rules: int) -> tuple[Rule, ...]:
+    """Take rules from all trees alike, those near the roots first.
+
+    The first node of every tree, then the second of every tree, and so on until there are enough distinct rules. Where
+    they run out among nodes of equal place, the trees that still give one lie evenly among all.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees whose nodes stand level by level.
+    n_rules : int
+        Most rules to take.
+
+    Returns
+    -------
+    tuple of Rule
+        Distinct rules.
+    """
+    sizes = np.diff([*forest.roots, forest.n_nodes])
+    tree = np.repeat(np.arange(forest.n_trees), sizes)
+    place = np.arange(forest.n_nodes) - forest.roots[tree]
+    order = np.lexsort((tree * GOLDEN % 1.0, place))
+    return _collect(forest, order.tolist(), n_rules)
+
+
+def _collect(forest: Forest, nodes: Iterable[int], n_rules: int) -> tuple[Rule, ...]:
+    """Return the distinct rules of some nodes, parents before their children, until there are enough."""
     paths: dict[int, dict[int, Condition]] = {int(root): {} for root in forest.roots}
     rules: dict[Rule, None] = {}
     categorical = forest.is_categorical
-    for node in range(forest.feature.size):
+    for node in nodes:
+        if len(rules) >= n_rules:
+            break
         if node not in paths:
             parent = int(forest.parent[node])
             paths[node] = _extend(paths[parent], _step(forest, parent, node, bool(categorical[parent])))

@@ -9,11 +9,26 @@ import numpy as np
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove.columns import Feature
 
+SPARED_DIGITS = 8  # by the number after a bound, for the bound to be told as "at least" or "less than" that number
+
 
 def _number(value: float, digits: int | None) -> str:
     """Shortest text that reads back as `value`, or `value` at so many significant digits."""
     text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
     return text.removesuffix(".0")
+
+
+def _round_after(value: float) -> float | None:
+    """Return the double after `value` if it takes far fewer digits: ``x > value`` then reads ``x >= 40``."""
+    after = math.nextafter(value, math.inf) + 0.0  # not -0.0
+    rounder = after == 0.0 or _count_digits(after) + SPARED_DIGITS <= _count_digits(value)
+    return after if rounder and math.isfinite(after) else None
+
+
+def _count_digits(value: float) -> int:
+    """Digits that it takes to write a number, zeros at its ends not counted."""
+    mantissa = repr(value).partition("e")[0]
+    return len(mantissa.replace(".", "").lstrip("-").strip("0"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,6 +53,8 @@ class Condition:
     'glucose <= 127.5'
     >>> Condition(0, lower=28.5, upper=40.5, missing=True).text(Feature("age"))
     '28.5 < age <= 40.5 or missing'
+    >>> Condition(0, lower=math.nextafter(40.0, 0.0)).text(Feature("age"))
+    'age >= 40'
     """
 
     feature: int
@@ -82,15 +99,24 @@ class Condition:
                 return f"{name} is missing"
         elif self.lower == math.inf:
             return f"{name} is missing"
-        elif self.lower > -math.inf and self.upper < math.inf:
-            words = f"{_number(self.lower, digits)} < {name} <= {_number(self.upper, digits)}"
-        elif self.lower > -math.inf:
-            words = f"{name} > {_number(self.lower, digits)}"
-        elif self.upper < math.inf:
-            words = f"{name} <= {_number(self.upper, digits)}"
         else:
-            words = f"{name} is known"
+            words = self._interval(name, digits)
         return f"{words} or missing" if self.missing else words
+
+    def _interval(self, name: str, digits: int | None) -> str:
+        """Return the bounds of a numeric attribute in words."""
+        at_least, less_than = _round_after(self.lower), _round_after(self.upper)
+        low = _number(self.lower if at_least is None else at_least, digits)
+        high = _number(self.upper if less_than is None else less_than, digits)
+        if self.lower > -math.inf and self.upper < math.inf:
+            if at_least == self.upper:
+                return f"{name} == {high}"
+            return f"{low} {'<' if at_least is None else '<='} {name} {'<=' if less_than is None else '<'} {high}"
+        if self.lower > -math.inf:
+            return f"{name} {'>' if at_least is None else '>='} {low}"
+        if self.upper < math.inf:
+            return f"{name} {'<=' if less_than is None else '<'} {high}"
+        return f"{name} is known"
 
 
 @dataclass(frozen=True, slots=True, order=True)

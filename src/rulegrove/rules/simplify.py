@@ -35,7 +35,9 @@ class Simplified:
     aliases: tuple[tuple[Alias, ...], ...]
 
 
-def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float) -> Simplified:
+def simplify(
+    rules: Sequence[Rule], shared: IntArray | FloatArray, total: float, forced: BoolArray | None = None
+) -> Simplified:
     """Keep the simplest of the rules that are equal or complementary on the training rows.
 
     With r and 1 - r both present the lasso has no unique answer. Two rules are equal when they share what
@@ -50,6 +52,8 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
         Rows on which both rules hold, or their weight.
     total : float
         All training rows, or their weight.
+    forced : ndarray of shape (n_rules,), optional
+        Rules that stand for all that are equal to them, however simple those are.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
     if not rules:
         return Simplified(np.empty(0, dtype=np.int64), ())
     support = shared.diagonal()
-    order = _simplest_first(rules, support)
+    order = _simplest_first(rules, support, forced)
     same, opposite = _relations(shared[np.ix_(order, order)], total)
     # Both relations together are an equivalence, so the first member of each class speaks for all of it.
     leader = order[np.argmax(same | opposite, axis=1)]
@@ -83,7 +87,13 @@ def simplify(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float)
     return Simplified(np.array(kept, dtype=np.int64), tuple(tuple(aliases[k]) for k in kept))
 
 
-def thin(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float, max_correlation: float) -> IntArray:
+def thin(
+    rules: Sequence[Rule],
+    shared: IntArray | FloatArray,
+    total: float,
+    max_correlation: float,
+    forced: BoolArray | None = None,
+) -> IntArray:
     """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way.
 
     Trees see much the same rows, so their rules come in families whose columns hardly differ. A fit gains nothing from
@@ -99,6 +109,8 @@ def thin(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float, max
         All training rows, or their weight.
     max_correlation : float
         Between 0 and 1; 1 keeps all.
+    forced : ndarray of shape (n_rules,), optional
+        Rules that are kept whatever the others are, and others are compared with.
 
     Returns
     -------
@@ -117,21 +129,22 @@ def thin(rules: Sequence[Rule], shared: IntArray | FloatArray, total: float, max
         return np.arange(len(rules))
     support = shared.diagonal() / total
     spread = np.sqrt(support * (1.0 - support))
-    order = _simplest_first(rules, shared.diagonal())
+    order = _simplest_first(rules, shared.diagonal(), forced)
     left = np.ones(len(rules), dtype=bool)
     kept = np.zeros(len(rules), dtype=bool)
     for rule in order:
-        if left[rule]:
+        if left[rule] or (forced is not None and forced[rule]):
             kept[rule] = True
             covariance = shared[rule] / total - support[rule] * support
             left &= np.abs(covariance) <= max_correlation * spread[rule] * spread
     return np.flatnonzero(kept)
 
 
-def _simplest_first(rules: Sequence[Rule], support: IntArray | FloatArray) -> IntArray:
-    """Order rules by their length, then by falling support, then as they came."""
+def _simplest_first(rules: Sequence[Rule], support: IntArray | FloatArray, forced: BoolArray | None) -> IntArray:
+    """Order rules by their length, then by falling support, then as they came; forced ones before all others."""
     lengths = np.array([len(rule.conditions) for rule in rules])
-    return np.lexsort((np.arange(len(rules)), -support, lengths))
+    others = np.zeros(len(rules), dtype=bool) if forced is None else ~forced
+    return np.lexsort((np.arange(len(rules)), -support, lengths, others))
 
 
 def _relations(shared: IntArray | FloatArray, total: float) -> tuple[BoolArray, BoolArray]:

@@ -62,6 +62,12 @@ def check_classes(solver: Any, problem: Problem) -> Rows:
     return rows
 
 
+def check_unconstrained(name: str, problem: Problem) -> None:
+    """Raise on a problem with signs or unpenalised terms, for a solver that would pass over them."""
+    if problem.signs is not None or problem.unpenalised is not None:
+        raise InvalidInputError(f"{name} knows no signs and no unpenalised terms; only Glmnet, for one target, does.")
+
+
 def check_points(
     points: float | Sequence[float] | FloatArray, name: str, *, increasing: bool, zero: bool = False
 ) -> FloatArray:

@@ -8,6 +8,11 @@ the folds of a cross-validation (to a tight tolerance it was faster on one of tw
 Everything the descent touches is copied into arrays in the order of that set, so a pass costs its size
 times the number of moving terms, whatever the number of rows and candidates.
 
+Signs of coefficients and terms without a penalty come as `limits`, an array of shape (3, n_terms): in units of the
+penalty, what a gradient must exceed to make the coefficient positive, and what to make it negative (1; 0 without a
+penalty; infinite where the sign forbids it), and the inverse of the curvature. None stands for no such limits; numba
+then compiles a version of the kernels without any of this.
+
 Memory comes from the caller and rows are addressed by index: allocations, slices and views inside a kernel each take
 numba a good part of a second to compile.
 """
@@ -21,6 +26,79 @@ Integer = int | np.int64
 
 # Passes between two extrapolations, each of which combines as many differences of iterates.
 _DEPTH = 5
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scaled(factor: float, l1: float) -> float:
+    """Return what a gradient must exceed; an infinite factor forbids it even without a penalty."""
+    return factor * l1 if factor <= 1.0 else np.inf
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _reach(grad: float, limits: FloatArray | None, k: Integer, l1: float) -> float:
+    """Return how far a gradient exceeds what would make the coefficient of term k move from zero."""
+    if limits is None:
+        return abs(grad) - l1
+    return max(grad - _scaled(limits[0, k], l1), -grad - _scaled(limits[1, k], l1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bound(
+    y_y: float, fit: float, slack: float, norm_1: float, norm_2: float, largest: float, excess: float, l1: float,
+    l2: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Objective and duality gap from sums over the terms.
+
+    These are ``a'X'y/N``, ``a'g`` for the gradient g, the two norms of a, the largest pull of the gradient less its
+    ridge part, and the sum of squares by which the gradient exceeds the penalty.
+    """
+    rss = max(y_y - fit - slack, 0.0)
+    primal = 0.5 * rss + l1 * norm_1 + 0.5 * l2 * norm_2
+    # Feasible for the dual: multiples of the residual of the problem with sqrt(l2) I below X. Take the best of them.
+    target = y_y - fit
+    augmented = rss + l2 * norm_2
+    scale = max(target, 0.0) / augmented if augmented > 0.0 else 1.0
+    if scale * largest > l1:
+        scale = l1 / largest
+    dual = scale * target - 0.5 * scale * scale * augmented
+    if l2 > 0.0:  # the residual itself is feasible too, and better where the ridge part rules
+        dual = max(dual, target - 0.5 * rss - 0.5 * excess / l2)
+    return primal, primal - dual
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _certify_limited(
+    coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float,
+    limits: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """As `certify`, where a gradient counts only on the sides that the limits allow.
+
+    A term without a penalty asks a dual point for a gradient that is exactly feasible. Here its gradient instead costs
+    what a step could gain, so that with such terms the gap is an estimate; the caller certifies the solution anew.
+    """
+    fit = 0.0
+    slack = 0.0
+    norm_1 = 0.0
+    norm_2 = 0.0
+    largest = 0.0
+    excess = 0.0
+    price = 0.0
+    for k in range(n):
+        a = coef[k]
+        g = grad[k]
+        fit += a * linear[k]
+        slack += a * g
+        if min(limits[0, k], limits[1, k]) == 0.0:
+            push = max(_reach(g, limits, k, 0.0), 0.0)
+            price += push * (2.0 * abs(a) + push * limits[2, k])
+            continue
+        norm_1 += abs(a)
+        norm_2 += a * a
+        largest = max(largest, l1 + _reach(g - l2 * a, limits, k, l1))
+        over = max(_reach(g, limits, k, l1), 0.0)
+        excess += over * over
+    primal, gap = _bound(y_y, fit, slack, norm_1, norm_2, largest, excess, l1, l2)
+    return primal, gap + price
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -44,37 +122,35 @@ def certify(
         largest = max(largest, abs(g - l2 * a))
         over = max(abs(g) - l1, 0.0)
         excess += over * over
-    rss = max(y_y - fit - slack, 0.0)
-    primal = 0.5 * rss + l1 * norm_1 + 0.5 * l2 * norm_2
-    # Feasible for the dual: multiples of the residual of the problem with sqrt(l2) I below X. Take the best of them.
-    target = y_y - fit
-    augmented = rss + l2 * norm_2
-    scale = max(target, 0.0) / augmented if augmented > 0.0 else 1.0
-    if scale * largest > l1:
-        scale = l1 / largest
-    dual = scale * target - 0.5 * scale * scale * augmented
-    if l2 > 0.0:  # the residual itself is feasible too, and better where the ridge part rules
-        dual = max(dual, target - 0.5 * rss - 0.5 * excess / l2)
-    return primal, primal - dual
+    return _bound(y_y, fit, slack, norm_1, norm_2, largest, excess, l1, l2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, l1: float, l2: float) -> bool:
+def _descend(
+    block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, l1: float, l2: float, limits: FloatArray | None
+) -> bool:
     """One pass over the working set, changing ``coef`` and ``grad``; False if nothing moved."""
     moved = False
     for j in range(n):
         old = coef[j]
         slope = grad[j]
-        if old == 0.0 and abs(slope) <= l1:
+        up = l1
+        down = l1
+        ridge = l2
+        if limits is not None:
+            up = _scaled(limits[0, j], l1)
+            down = _scaled(limits[1, j], l1)
+            ridge = min(limits[0, j], limits[1, j]) * l2
+        if old == 0.0 and slope <= up and -slope <= down:
             continue
-        curvature = block[j, j] + l2
+        curvature = block[j, j] + ridge
         goal = slope + block[j, j] * old
         new = 0.0
         if curvature > 0.0:
-            if goal > l1:
-                new = (goal - l1) / curvature
-            elif goal < -l1:
-                new = (goal + l1) / curvature
+            if goal > up:
+                new = (goal - up) / curvature
+            elif goal < -down:
+                new = (goal + down) / curvature
         delta = new - old
         if delta != 0.0:
             coef[j] = new
@@ -82,6 +158,14 @@ def _descend(block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, 
                 grad[k] -= delta * block[j, k]
             moved = True
     return moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _clip(coef: FloatArray, n: Integer, limits: FloatArray) -> None:
+    """Set coefficients of a forbidden sign to zero."""
+    for k in range(n):
+        if limits[1 if coef[k] < 0.0 else 0, k] > 1.0:
+            coef[k] = 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,6 +243,17 @@ def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArra
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def assess(
+    coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float,
+    limits: FloatArray | None,
+) -> tuple[float, float]:  # fmt: skip
+    """Objective and duality gap, by the version of `certify` that is made for the limits."""
+    if limits is None:
+        return certify(coef, grad, linear, n, y_y, l1, l2)
+    return _certify_limited(coef, grad, linear, n, y_y, l1, l2, limits)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _solve_block(
     block: FloatArray,
     linear: FloatArray,
@@ -173,6 +268,7 @@ def _solve_block(
     l2: float,
     tol: float,
     max_iter: Integer,
+    limits: FloatArray | None,
 ) -> tuple[int, bool]:
     """Minimise over the working set, changing ``coef`` and ``grad``; returns the passes and whether the last one moved.
 
@@ -181,7 +277,7 @@ def _solve_block(
     not there. The point may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
     """
     depth = mix.shape[0]
-    objective, gap = certify(coef, grad, linear, n, y_y, l1, l2)
+    objective, gap = assess(coef, grad, linear, n, y_y, l1, l2, limits)
     moved = True
     passes = 0
     row = 0
@@ -189,18 +285,20 @@ def _solve_block(
         if row == 0:
             for k in range(n):
                 past[0, k] = coef[k]
-        moved = _descend(block, coef, grad, n, l1, l2)
+        moved = _descend(block, coef, grad, n, l1, l2, limits)
         passes += 1
         row += 1
         for k in range(n):
             past[row, k] = coef[k]
-        objective, gap = certify(coef, grad, linear, n, y_y, l1, l2)
+        objective, gap = assess(coef, grad, linear, n, y_y, l1, l2, limits)
         if row == depth and gap > tol and passes < max_iter:
             row = 0
             if _mix(past, system, mix, n):
                 _combine(past, mix, coef, n)
+                if limits is not None:
+                    _clip(coef, n, limits)
                 refresh(block, linear, coef, grad, n)
-                if not certify(coef, grad, linear, n, y_y, l1, l2)[0] < objective:
+                if not assess(coef, grad, linear, n, y_y, l1, l2, limits)[0] < objective:
                     for k in range(n):
                         coef[k] = past[depth, k]
                     refresh(block, linear, coef, grad, n)
@@ -218,6 +316,15 @@ def admit(
         value = gram[term, members[i]]
         block[n, i] = value
         block[i, n] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _admit_limits(all_limits: FloatArray, term: int, limits: FloatArray | None, n: Integer) -> None:
+    """Put the limits of ``term`` at position n of those of the working set."""
+    if limits is None:
+        return
+    for part in range(all_limits.shape[0]):
+        limits[part, n] = all_limits[part, term]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -244,10 +351,17 @@ def follow_path(
     objectives: FloatArray,
     gaps: FloatArray,
     iterations: IntArray,
+    all_limits: FloatArray | None,
+    limits: FloatArray | None,
 ) -> None:
-    """Fill the last four arrays along the penalties, beginning at ``all_coef``; the rest from there is memory."""
+    """Fill the four arrays from ``coefs`` on along the penalties, beginning at ``all_coef``.
+
+    The rest from there is memory, as is ``limits``, for those of the working set.
+    """
     n_terms = x_y.shape[0]
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
+    if all_limits is not None:
+        _clip(all_coef, n_terms, all_limits)
     refresh(gram, x_y, all_coef, all_grad, n_terms)
     n = none
     for point in range(penalties.shape[0]):
@@ -257,7 +371,7 @@ def follow_path(
         # Rebuild the working set without the terms that are neither active nor about to be, once they are many.
         n_kept = 0
         for i in range(n):
-            if all_coef[members[i]] != 0.0 or abs(all_grad[members[i]]) >= l1:
+            if all_coef[members[i]] != 0.0 or _reach(all_grad[members[i]], all_limits, members[i], l1) >= 0.0:
                 n_kept += 1
         if 4 * n > 5 * n_kept + 32:
             for i in range(n):
@@ -271,9 +385,11 @@ def follow_path(
         while True:
             n_before = n
             for k in range(n_terms):
-                if inside[k] == 0 and (all_coef[k] != 0.0 or abs(all_grad[k]) >= l1):
+                if inside[k] == 0 and (all_coef[k] != 0.0 or _reach(all_grad[k], all_limits, k, l1) >= 0.0):
                     inside[k] = 1
                     admit(gram, x_y, k, members, block, linear, n)
+                    if all_limits is not None:
+                        _admit_limits(all_limits, k, limits, n)
                     n += 1
             if n == n_before and rounds > 0:  # no term is missing, so only accuracy inside the set can be
                 if not moved or inner_tol < 1e-3 * tol:  # as accurate as rounding allows
@@ -297,12 +413,13 @@ def follow_path(
                 l2,
                 inner_tol,
                 max_iter - passes,
+                limits,
             )
             passes += done
             for i in range(n):
                 all_coef[members[i]] = coef[i]
             refresh(gram, x_y, all_coef, all_grad, n_terms)
-            objectives[point], gaps[point] = certify(all_coef, all_grad, x_y, n_terms, y_y, l1, l2)
+            objectives[point], gaps[point] = assess(all_coef, all_grad, x_y, n_terms, y_y, l1, l2, all_limits)
             if gaps[point] <= tol or passes >= max_iter:
                 break
         iterations[point] = passes
@@ -319,6 +436,7 @@ def elastic_net_path(
     tol: float,
     max_iter: int,
     start: FloatArray,
+    limits: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Follow the elastic net along decreasing penalties; nothing passed in is changed.
 
@@ -335,6 +453,8 @@ def elastic_net_path(
         Most passes for one penalty.
     start : ndarray of shape (n_terms,)
         Coefficients to begin with.
+    limits : ndarray of shape (3, n_terms), optional
+        Signs and terms without a penalty, as told at the top.
 
     Returns
     -------
@@ -375,5 +495,7 @@ def elastic_net_path(
         objectives=objectives,
         gaps=gaps,
         iterations=iterations,
+        all_limits=limits,
+        limits=None if limits is None else np.empty_like(limits),
     )
     return coefs, objectives, gaps, iterations

@@ -16,6 +16,7 @@ References
    Optimization 24(3), section 3.3 on inexact steps.
 """
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from scipy.special import expit
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.losses import Logistic
+from rulegrove.solvers._constraining import Limits, limited_net_path, solve_bounded
 from rulegrove.solvers._kernels import elastic_net_path
 
 _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls for a new curvature
@@ -36,7 +38,54 @@ _SAMPLE_WORDS = 512  # words of rows, at most, that pairs of terms are counted o
 _SHRINKAGE = 0.02  # of correlations that come from a sample
 _MAX_HALVINGS = 30
 _ROUNDING = 1e-14  # of an objective: smaller differences say nothing
+_MAX_ROUNDS = 10  # of giving up the pull of rows, before a dual point is given up
+_NULL_TOL = 1e-9  # to which a model without penalised terms is fitted, in units of the loss of an even guess
+_NULL_STEPS = 100  # classes that these terms separate are told apart ever better
 _TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Spared:
+    """Terms that the penalty leaves alone, on all rows.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_rows, 1 + n_spared)
+        The intercept before them.
+    signs : ndarray of shape (1 + n_spared,)
+        What their coefficients may be, as in `Problem`.
+    """
+
+    columns: FloatArray
+    signs: IntArray
+
+    @classmethod
+    def of(cls, rows: Rows, limits: Limits | None) -> "Spared | None":
+        """Return these terms of some rows; None if there are none."""
+        if limits is None or not limits.spared.any():
+            return None
+        part = rows.take(np.flatnonzero(limits.spared))
+        columns = np.column_stack([np.ones(len(rows.y)), part.bits.to_dense(), part.linear])
+        return cls(columns, np.concatenate([[0], limits.signs[limits.spared]]))
+
+    def balance(self, rows: Rows, force: FloatArray, wrong: FloatArray) -> FloatArray:
+        """Return a pull near the one at hand that pulls none of these terms to where it may go; zeros if none is near.
+
+        Parameters
+        ----------
+        rows : Rows
+        force, wrong : ndarray of shape (n_rows,)
+            Absolute pull and probability of the other class.
+        """
+        for _ in range(_MAX_ROUNDS):
+            curved = force * (1.0 - wrong)
+            gram = self.columns.T @ (curved[:, None] * self.columns)
+            step = solve_bounded(gram, self.columns.T @ (rows.y * force), self.signs)
+            changed = force - rows.y * curved * (self.columns @ step)
+            if (changed >= 0.0).all() and (changed <= rows.weights).all():
+                return rows.y * changed
+            force = np.where(changed < 0.0, 0.0, force)  # of rows that these terms tell apart nothing may be left
+        return np.zeros_like(force)
 
 
 @dataclass
@@ -53,7 +102,8 @@ class State:
     pull : ndarray of shape (n_rows,)
         Weighted negative derivative of the loss by the score.
     balanced : ndarray of shape (n_rows,)
-        The pull with that of the stronger class shrunk until the two are equal.
+        The pull with that of the stronger class shrunk until the two are equal. Where other terms than the intercept
+        have no penalty: less its part along them, weighted by the curvature of each row.
     """
 
     coef: FloatArray
@@ -64,7 +114,9 @@ class State:
     balanced: FloatArray
 
     @classmethod
-    def at(cls, rows: Rows, coef: FloatArray, intercept: float, scores: FloatArray) -> "State":
+    def at(
+        cls, rows: Rows, coef: FloatArray, intercept: float, scores: FloatArray, spared: Spared | None = None
+    ) -> "State":
         """Evaluate the loss at given scores."""
         margins = rows.y * scores
         small = np.exp(-np.abs(margins))
@@ -72,6 +124,8 @@ class State:
         wrong = np.where(margins < 0.0, 1.0, small) / (1.0 + small)  # the probability of the other class
         force = rows.weights * wrong
         pull = rows.y * force
+        if spared is not None:
+            return cls(coef, intercept, scores, risk, pull, spared.balance(rows, force, wrong))
         total, difference = float(force.sum()), float(pull.sum())
         up, down = 0.5 * (total + difference), 0.5 * (total - difference)
         if min(up, down) <= 0.0:
@@ -84,20 +138,25 @@ class State:
         """Return the same point with its coefficients given for other terms."""
         return replace(self, coef=coef)
 
-    def objective(self, l1: float, l2: float) -> float:
+    def objective(self, l1: float, l2: float, limits: Limits | None = None) -> float:
         """Return the penalised objective."""
-        return self.risk + l1 * float(np.abs(self.coef).sum()) + 0.5 * l2 * float(self.coef @ self.coef)
+        coef = self.coef if limits is None else limits.penalised(self.coef)
+        return self.risk + l1 * float(np.abs(coef).sum()) + 0.5 * l2 * float(coef @ coef)
 
     def gradient(self, rows: Rows) -> FloatArray:
         """Return ``X'pull / N`` of the balanced pull."""
         return rows.sums(self.balanced) / rows.weight
 
-    def gap(self, rows: Rows, grad: FloatArray, l1: float, l2: float) -> float:
+    def gap(self, rows: Rows, grad: FloatArray, l1: float, l2: float, limits: Limits | None = None) -> float:
         """Return the duality gap over the terms of `rows`, which must hold all the non-zero ones.
 
         Dual points are probabilities of the other class that give both classes the same total pull, as an unpenalised
         intercept asks, and no term more than the penalty. Those at hand are made such by shrinking the class that pulls
-        more, then both.
+        more, then both. Where other terms have no penalty either, the pull on each of them must vanish, or not point to
+        where its sign allows it to go. One Newton step on these terms, to first order in the pull of each row, gives
+        a pull that does exactly that; it is a dual point if the step is so small that every probability stays between 0
+        and 1, and otherwise the bound is zero, which no loss falls below. Of a penalised term with a sign the gradient
+        counts on its side only (see `rulegrove.solvers.certificates`).
 
         Parameters
         ----------
@@ -106,13 +165,16 @@ class State:
             As `gradient` gives it.
         l1, l2 : float
             The two parts of the penalty.
+        limits : Limits, optional
+            Of the terms of `rows`.
         """
-        largest = float(np.abs(grad).max(initial=0.0))
+        pulls = np.abs(grad) if limits is None else limits.penalised(limits.pulls(grad))
+        largest = float(pulls.max(initial=0.0))
         bound = self._entropy(rows, min(1.0, l1 / largest) if largest > 0.0 else 1.0)
         if l2 > 0.0:  # any gradient is feasible at a price
-            excess = float((np.maximum(np.abs(grad) - l1, 0.0) ** 2).sum())
+            excess = float((np.maximum(pulls - l1, 0.0) ** 2).sum())
             bound = max(bound, self._entropy(rows, 1.0) - 0.5 * excess / l2)
-        return self.objective(l1, l2) - bound
+        return self.objective(l1, l2, limits) - bound
 
     def _entropy(self, rows: Rows, scale: float) -> float:
         """Return the mean entropy of a yes or no whose probabilities are the balanced pull, scaled."""
@@ -209,21 +271,26 @@ class LogisticNet:
         Absolute duality gap to reach.
     max_iter : int
         Most Newton steps for one penalty.
+    limits : Limits, optional
+        What the coefficients must respect.
     """
 
     rows: Rows
     l1_ratio: float
     tol: float
     max_iter: int
+    limits: Limits | None = None
 
     def follow(self, penalties: FloatArray, coef: FloatArray, intercept: float) -> "Solutions":
         """Solve at each penalty, the first from the given point, each next one from the solution before."""
-        rows = self.rows
+        rows, limits = self.rows, self.limits
         n_points = len(penalties)
         coefs = np.empty((n_points, rows.n_terms))
         intercepts, risks, residuals, gaps = np.empty((4, n_points))
         iterations = np.empty(n_points, dtype=np.int64)
-        state = State.at(rows, coef, intercept, rows.scores(coef, intercept))
+        spared = Spared.of(rows, limits)
+        coef = coef if limits is None else limits.clip(coef)
+        state = State.at(rows, coef, intercept, rows.scores(coef, intercept), spared)
         grad = state.gradient(rows)
         inside = np.zeros(rows.n_terms, dtype=bool)
         members = rows.take(np.flatnonzero(inside))
@@ -233,23 +300,25 @@ class LogisticNet:
             l1, l2 = penalty * self.l1_ratio, penalty * (1.0 - self.l1_ratio)
             steps = 0
             while True:
-                wanted = (state.coef != 0) | (np.abs(grad) >= l1)
+                wanted = (state.coef != 0) | (np.abs(grad) >= l1 if limits is None else limits.wanted(grad, l1))
                 if curvature is None or (wanted & ~inside).any() or 2 * wanted.sum() < inside.sum():
                     members = members if np.array_equal(inside, wanted) else rows.take(np.flatnonzero(wanted))
                     inside, curvature = wanted, None
                 # The set need not be solved better than it is known to be the right one.
-                gap = state.gap(rows, grad, l1, l2)
+                gap = state.gap(rows, grad, l1, l2, limits)
                 tol = max(0.5 * self.tol, _INNER_SHARE * gap)
+                inner = None if limits is None else limits.take(inside)
                 part, curvature, done, stuck = self._solve_inside(
-                    members, state.of(state.coef[inside]), gap, curvature, sample, l1, l2, tol, self.max_iter - steps
-                )
+                    members, state.of(state.coef[inside]), gap, curvature, sample, l1, l2, tol, self.max_iter - steps,
+                    inner, spared,
+                )  # fmt: skip
                 coef = np.zeros(rows.n_terms)
                 coef[inside] = part.coef
                 state = part.of(coef)
                 steps += done
                 grad = state.gradient(rows)
-                gaps[point] = state.gap(rows, grad, l1, l2)
-                missing = (~inside & (np.abs(grad) >= l1)).any()
+                gaps[point] = state.gap(rows, grad, l1, l2, limits)
+                missing = (~inside & (np.abs(grad) >= l1 if limits is None else limits.wanted(grad, l1))).any()
                 if gaps[point] <= self.tol or steps >= self.max_iter or (stuck and not missing):
                     break
             coefs[point], intercepts[point], risks[point] = state.coef, state.intercept, state.risk
@@ -269,6 +338,8 @@ class LogisticNet:
         l2: float,
         tol: float,
         max_steps: int,
+        limits: Limits | None,
+        spared: Spared | None,
     ) -> tuple[State, Curvature | None, int, bool]:
         """Minimise over the terms of the working set.
 
@@ -288,13 +359,13 @@ class LogisticNet:
             fresh = curvature is None
             if curvature is None:
                 curvature = Curvature.count(rows, here, sample)
-            tried = newton_step(rows, here, curvature, l1, l2, inner * gap)
+            tried = newton_step(rows, here, curvature, l1, l2, inner * gap, limits, spared)
             steps += 1
-            before, old_gap = here.objective(l1, l2), gap
+            before, old_gap = here.objective(l1, l2, limits), gap
             better = False
             if tried is not None:
-                gap = tried.gap(rows, tried.gradient(rows), l1, l2)
-                better = gap < old_gap or tried.objective(l1, l2) < before - _ROUNDING * before
+                gap = tried.gap(rows, tried.gradient(rows), l1, l2, limits)
+                better = gap < old_gap or tried.objective(l1, l2, limits) < before - _ROUNDING * before
                 here = tried if better else here
             share = gap / old_gap
             if fresh:
@@ -319,7 +390,16 @@ def sample_words(rows: Rows) -> IntArray:
     return np.sort(np.random.default_rng(0).choice(words, _SAMPLE_WORDS, replace=False))
 
 
-def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: float, tol: float) -> State | None:
+def newton_step(
+    rows: Rows,
+    state: State,
+    curvature: Curvature,
+    l1: float,
+    l2: float,
+    tol: float,
+    limits: Limits | None = None,
+    spared: Spared | None = None,
+) -> State | None:
     """Minimise the quadratic model, then go towards its minimum as far as the objective falls; None if nowhere."""
     total = float(state.pull.sum())
     slope = (rows.sums(state.pull) - curvature.sums * (total / curvature.weight)) / rows.weight
@@ -329,7 +409,8 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: f
     spread = float((state.pull**2 / np.maximum(curvature.row_weights, _TINY)).sum())
     y_y = float(state.coef @ (target + slope)) + 2.0 * spread / rows.weight
     penalty = l1 + l2
-    coefs, _, _, _ = elastic_net_path(
+    solve = elastic_net_path if limits is None else functools.partial(limited_net_path, limits=limits)
+    coefs, _, _, _ = solve(
         curvature.gram,
         target,
         y_y,
@@ -343,8 +424,8 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: f
     shift = (total - float(curvature.sums @ change)) / curvature.weight
     score_change = rows.scores(change, shift)
 
-    goal = state.of(coefs[0]).objective(l1, l2)
-    old = state.objective(l1, l2)
+    goal = state.of(coefs[0]).objective(l1, l2, limits)
+    old = state.objective(l1, l2, limits)
     fall = goal - old - float(state.pull @ score_change) / rows.weight
     slack = _ROUNDING * old
     if fall > slack:
@@ -352,8 +433,8 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: f
     share = 1.0
     for _ in range(_MAX_HALVINGS):
         coef = coefs[0] if share == 1.0 else state.coef + share * change
-        tried = State.at(rows, coef, state.intercept + share * shift, state.scores + share * score_change)
-        if tried.objective(l1, l2) <= old + 1e-4 * share * fall + slack:
+        tried = State.at(rows, coef, state.intercept + share * shift, state.scores + share * score_change, spared)
+        if tried.objective(l1, l2, limits) <= old + 1e-4 * share * fall + slack:
             return tried
         share *= 0.5
     return None
@@ -362,3 +443,22 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, l1: float, l2: f
 def null_intercept(rows: Rows) -> float:
     """Return the log odds of the classes."""
     return float(Logistic().best_constant(rows.y, rows.weights))
+
+
+def null_fit(rows: Rows, limits: Limits | None) -> tuple[FloatArray, float]:
+    """Return coefficients and intercept of the model without penalised terms."""
+    coef, intercept = np.zeros(rows.n_terms), null_intercept(rows)
+    if limits is None or not limits.spared.any():
+        return coef, intercept
+    part, inner = rows.take(np.flatnonzero(limits.spared)), limits.take(limits.spared)
+    net = LogisticNet(part, 1.0, _NULL_TOL * float(np.log(2.0)), _NULL_STEPS, inner)
+    solution = net.follow(np.ones(1), coef[limits.spared], intercept)
+    coef[limits.spared] = solution.coefs[0]
+    return coef, float(solution.intercepts[0])
+
+
+def largest_pull(rows: Rows, limits: Limits) -> float:
+    """Return how hard the gradient pulls any penalised term where it may go, once the others are fitted."""
+    coef, intercept = null_fit(rows, limits)
+    pull = State.at(rows, coef, intercept, rows.scores(coef, intercept)).pull
+    return float(limits.penalised(limits.pulls(rows.sums(pull) / rows.weight)).max(initial=0.0))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from rulegrove._typing import FloatArray
+from rulegrove.solvers._constraining import Limits, solve_bounded
 from rulegrove.solvers._logistic import LogisticNet
 from rulegrove.solvers.base import Path, Problem
 
@@ -33,7 +34,10 @@ def _relax_squared(problem: Problem, path: Path) -> Path:
         terms = np.flatnonzero(support)
         gram, x_y = problem.gram[np.ix_(terms, terms)], problem.x_y[terms]
         ridge = _RIDGE * gram.trace() / len(terms)
-        coef = cho_solve(cho_factor(gram + ridge * np.eye(len(terms)), lower=True, overwrite_a=True), x_y)
+        solid = gram + ridge * np.eye(len(terms))
+        coef = cho_solve(cho_factor(solid, lower=True), x_y)
+        if problem.signs is not None and (problem.signs[terms] * coef < 0.0).any():
+            coef = solve_bounded(solid, x_y, problem.signs[terms])
         coefs[point, terms] = coef
         errors[point] = max(problem.y_y - coef @ (2.0 * x_y - gram @ coef), 0.0)
     return replace(
@@ -57,7 +61,8 @@ def _relax_logistic(problem: Problem, path: Path) -> Path:
         terms = np.flatnonzero(support)
         if not len(terms):
             continue
-        net = LogisticNet(rows.take(terms), 0.0, _LOGISTIC_TOL * float(path.risks[0]), _LOGISTIC_STEPS)
+        signs = None if problem.signs is None else Limits(problem.signs[terms], np.zeros(len(terms), dtype=bool))
+        net = LogisticNet(rows.take(terms), 0.0, _LOGISTIC_TOL * float(path.risks[0]), _LOGISTIC_STEPS, signs)
         start = np.where(before != 0, before, path.coefs[point])[terms]
         solution = net.follow(np.array([_LOGISTIC_RIDGE * path.penalties[point]]), start, float(intercepts[point]))
         coefs[point, terms] = solution.coefs[0]

@@ -7,7 +7,7 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 
@@ -45,6 +45,10 @@ class Problem:
         N, the total weight of the rows.
     rows : Rows, optional
         The rows themselves, for losses that no sums can stand for.
+    signs : ndarray of shape (n_terms,), optional
+        What coefficients may be: not negative (1), not positive (-1), anything (0). All are free by default.
+    unpenalised : ndarray of shape (n_terms,), bool, optional
+        Terms that the penalty leaves alone, as it does the intercept. None by default.
 
     Examples
     --------
@@ -62,6 +66,8 @@ class Problem:
     y_mean: float
     weight: float
     rows: Rows | None = None
+    signs: IntArray | None = None
+    unpenalised: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n_terms = len(self.x_y)
@@ -77,6 +83,13 @@ class Problem:
             raise InvalidInputError(
                 f"The rows and the statistics must agree on the terms; got {self.rows.n_terms} and {n_terms}."
             )
+
+        for name in ("signs", "unpenalised"):
+            own = getattr(self, name)
+            if own is not None and own.shape != (n_terms,):
+                raise InvalidInputError(f"`{name}` must have one entry for each of {n_terms} terms; got {own.shape}.")
+        if self.signs is not None and not np.isin(self.signs, (-1, 0, 1)).all():
+            raise InvalidInputError(f"`signs` must be -1, 0 or 1; got {np.setdiff1d(self.signs, (-1, 0, 1))[0]}.")
 
     @classmethod
     def from_moments(
@@ -145,7 +158,15 @@ class Problem:
         """Return the problem of some of the terms, given in ascending order."""
         gram = np.ascontiguousarray(self.gram[np.ix_(terms, terms)])
         rows = None if self.rows is None else self.rows.take(terms)
-        return replace(self, gram=gram, x_y=self.x_y[terms], x_mean=self.x_mean[terms], rows=rows)
+        return replace(
+            self,
+            gram=gram,
+            x_y=self.x_y[terms],
+            x_mean=self.x_mean[terms],
+            rows=rows,
+            signs=None if self.signs is None else self.signs[terms],
+            unpenalised=None if self.unpenalised is None else self.unpenalised[terms],
+        )
 
     @property
     def n_terms(self) -> int:
@@ -423,7 +444,8 @@ class Solver(Protocol):
     attributes: `loss`, the name of the loss ("squared" without it); `needs_rows`, whether the problem must
     hold rows (False without it); `check()`, which raises on wrong parameters before any work is done; `mixes`, shares
     of the penalised fit to choose among where paths are relaxed; `variants(problem)`, solvers to choose from;
-    `kernels`, compiled functions whose first compilation is to be announced.
+    `kernels`, compiled functions whose first compilation is to be announced; `takes_constraints`, whether the signs and
+    the unpenalised terms of a problem are respected (False without it).
     """
 
     def grid(self, problem: Problem) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
-from rulegrove.solvers._checking import check_limits, check_points, check_start, warn_not_converged
+from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._fpc_kernels import CONVERGED, LIMIT, STALLED, fixed_point_path, follow_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import fit_weight_from_penalty, penalty_from_fit_weight, penalty_grid
@@ -152,6 +152,7 @@ class Fpc(BaseEstimator):
         NotConvergedWarning
             Once, when some points were left above ``tol``.
         """
+        check_unconstrained(type(self).__name__, problem)
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
         self.check()
         began = time.perf_counter()

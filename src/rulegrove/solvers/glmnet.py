@@ -1,5 +1,6 @@
 """Glmnet: the elastic net path by coordinate descent on the Gram, of the squared or the logistic loss."""
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,10 +22,11 @@ from rulegrove.solvers._checking import (
     check_start,
     warn_not_converged,
 )
+from rulegrove.solvers._constraining import Limits, limited_net_path, settle_null
 from rulegrove.solvers._kernels import elastic_net_path, follow_path
 from rulegrove.solvers._relaxing import relax_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
-from rulegrove.solvers.scaling import penalty_grid
+from rulegrove.solvers.scaling import grid_below, least_ratio, penalty_grid
 
 L1_RATIOS = (1.0, 0.5, 0.2)  # from which ``l1_ratio="cv"`` chooses
 
@@ -40,7 +42,8 @@ class Glmnet(BaseEstimator):
 
     along decreasing penalties [1]_. Each point starts from the one before; only active terms and those that violate
     their optimality condition are visited, on a compact copy of their Gram; Anderson's extrapolation [2]_ shortens the
-    tail; all terms are checked before a point is left, which happens at a duality gap of ``tol``.
+    tail; all terms are checked before a point is left, which happens at a duality gap of ``tol``. Coefficients keep the
+    `signs` of the problem, and terms that it leaves `unpenalised` are no part of the norms.
 
     With ``loss="logistic"`` the first part is the mean of ``log(1 + exp(-y F))`` over targets -1 and +1, as in R's
     glmnet, and proximal Newton steps on the active terms and the violators lead to the minimum; this needs the rows.
@@ -88,7 +91,17 @@ class Glmnet(BaseEstimator):
            [2.1, 1.1]])
     >>> path.status[-1]
     <Status.CONVERGED: 'reached `tol`'>
+
+    A first coefficient that may not be positive, a second one that is not penalised:
+
+    >>> from dataclasses import replace
+    >>> limited = replace(problem, signs=np.array([-1, 0]), unpenalised=np.array([False, True]))
+    >>> Glmnet(penalties=[0.7, 0.1]).path(limited).coefs.round(2)
+    array([[0. , 1.5],
+           [0. , 1.5]])
     """
+
+    takes_constraints = True
 
     def __init__(
         self,
@@ -130,6 +143,10 @@ class Glmnet(BaseEstimator):
         self.check()
         if self.penalties is not None:
             return check_points(self.penalties, "penalties", increasing=False)
+        limits = Limits.of(problem)
+        if self.loss == "logistic" and limits is not None and limits.spared.any():
+            largest = logistic.largest_pull(check_classes(self, problem), limits) / least_ratio(self._l1_ratio)
+            return grid_below(largest, self.n_penalties, self.penalty_ratio)
         grid = penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
         # Without terms the logistic loss pulls with y - (2 p - 1) over 2.
         return grid if self.loss == "squared" else 0.5 * grid
@@ -200,7 +217,9 @@ class Glmnet(BaseEstimator):
         """Follow the path from sums alone."""
         tol = float(self.tol) * 0.5 * problem.y_y
         began = time.perf_counter()
-        coefs, objectives, gaps, iterations = elastic_net_path(
+        limits = Limits.of(problem)
+        solve = elastic_net_path if limits is None else functools.partial(limited_net_path, limits=limits)
+        coefs, objectives, gaps, iterations = solve(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
@@ -208,10 +227,11 @@ class Glmnet(BaseEstimator):
             self._l1_ratio,
             tol,
             int(self.max_iter),
-            check_start(start, problem.n_terms),
+            check_start(settle_null(problem) if start is None else start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
-        norms = self._l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self._l1_ratio) * (coefs**2).sum(axis=1)
+        shrunk = coefs if limits is None else limits.penalised(coefs)
+        norms = self._l1_ratio * np.abs(shrunk).sum(axis=1) + 0.5 * (1.0 - self._l1_ratio) * (shrunk**2).sum(axis=1)
         return least_squares_path(
             problem,
             Parameter("penalty", penalties),
@@ -231,9 +251,14 @@ class Glmnet(BaseEstimator):
         null_objective = float(rows.risks(Logistic(), np.zeros((1, rows.n_terms)), np.array([null]))[0])
         tol = float(self.tol) * null_objective
         began = time.perf_counter()
-        net = logistic.LogisticNet(rows, self._l1_ratio, tol, int(self.max_iter))
-        intercept = float(start.intercepts[-1]) if isinstance(start, Path) else null
-        solutions = net.follow(penalties, check_start(start, problem.n_terms), intercept)
+        limits = Limits.of(problem)
+        net = logistic.LogisticNet(rows, self._l1_ratio, tol, int(self.max_iter), limits)
+        if start is None:
+            coef, intercept = logistic.null_fit(rows, limits)
+        else:
+            coef = check_start(start, problem.n_terms)
+            intercept = float(start.intercepts[-1]) if isinstance(start, Path) else null
+        solutions = net.follow(penalties, coef, intercept)
         return Path(
             parameter=Parameter("penalty", penalties),
             penalties=penalties,

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.solvers._checking import check_limits, check_points, check_start, warn_not_converged
+from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._group_kernels import grouped_net_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
@@ -195,6 +195,7 @@ def _check_shared(problems: Sequence[Problem]) -> None:
     """Raise unless there are problems and they differ in their targets only."""
     if len(problems) == 0:
         raise InvalidInputError("`problems` must hold at least one problem, one a target; got none.")
+    check_unconstrained("A grouped fit", problems[0])
     first = problems[0]
     for position, other in enumerate(problems[1:], start=1):
         for name in ("gram", "x_mean", "weight"):

@@ -12,7 +12,14 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES, Huber, Loss
-from rulegrove.solvers._checking import check_limits, check_loss, check_points, check_rows, check_start
+from rulegrove.solvers._checking import (
+    check_limits,
+    check_loss,
+    check_points,
+    check_rows,
+    check_start,
+    check_unconstrained,
+)
 from rulegrove.solvers._pathbuild_kernels import follow_gram, follow_rows, rows_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status
 
@@ -167,6 +174,7 @@ class Pathbuild(BaseEstimator):
         Path
             Its penalties are half the largest gradients, its gaps NaN.
         """
+        check_unconstrained(type(self).__name__, problem)
         self.check()
         if self.threshold == "cv":
             raise InvalidInputError(

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from rulegrove._typing import FloatArray
+from rulegrove.solvers._constraining import largest_pull
 from rulegrove.solvers.base import Problem
 
 # No finite penalty empties a ridge model; below this ratio the grid starts where this ratio would have it.
@@ -21,7 +22,7 @@ _SMALLEST_RATIO = 1e-3
 
 
 def largest_penalty(problem: Problem, l1_ratio: float = 1.0) -> float:
-    """Return the smallest penalty at which every coefficient is zero.
+    """Return the smallest penalty at which every coefficient is zero, those of terms without a penalty aside.
 
     As in R's glmnet, an ``l1_ratio`` below 0.001 counts as 0.001.
 
@@ -32,7 +33,12 @@ def largest_penalty(problem: Problem, l1_ratio: float = 1.0) -> float:
     >>> largest_penalty(problem), largest_penalty(problem, l1_ratio=0.5)
     (2.0, 4.0)
     """
-    return float(np.abs(problem.x_y).max(initial=0.0)) / max(l1_ratio, _SMALLEST_RATIO)
+    return largest_pull(problem) / least_ratio(l1_ratio)
+
+
+def least_ratio(l1_ratio: float) -> float:
+    """Return the ratio that decides where a grid starts."""
+    return max(l1_ratio, _SMALLEST_RATIO)
 
 
 def penalty_grid(problem: Problem, l1_ratio: float = 1.0, n_penalties: int = 100, ratio: float = 1e-3) -> FloatArray:
@@ -47,8 +53,19 @@ def penalty_grid(problem: Problem, l1_ratio: float = 1.0, n_penalties: int = 100
     >>> penalty_grid(problem, n_penalties=3, ratio=0.01)
     array([2.  , 0.2 , 0.02])
     """
-    largest = largest_penalty(problem, l1_ratio) or 1.0
-    return np.asarray(largest * ratio ** (np.arange(n_penalties) / max(n_penalties - 1, 1)), dtype=np.float64)
+    return grid_below(largest_penalty(problem, l1_ratio), n_penalties, ratio)
+
+
+def grid_below(largest: float, n_penalties: int = 100, ratio: float = 1e-3) -> FloatArray:
+    """Return penalties from the largest down to ``ratio`` times it, evenly on the log scale; from one if it is zero.
+
+    Examples
+    --------
+    >>> grid_below(2.0, n_penalties=3, ratio=0.01)
+    array([2.  , 0.2 , 0.02])
+    """
+    steps = np.arange(n_penalties) / max(n_penalties - 1, 1)
+    return np.asarray((largest or 1.0) * ratio**steps, dtype=np.float64)
 
 
 def fit_weight_from_penalty(penalty: float, weight: float) -> float:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
-from rulegrove.solvers._checking import check_limits, check_points, check_start, warn_not_converged
+from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._kernels import elastic_net_path
 from rulegrove.solvers._spgl1_kernels import Integer, make_memory, solve_ball
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
@@ -156,6 +156,7 @@ class Spgl1(BaseEstimator):
         NotConvergedWarning
             Once, when some points stopped before ``tol``, or some targets lie below every residual.
         """
+        check_unconstrained(type(self).__name__, problem)
         to_residual = self.residual_target is not None
         if points is None:
             values = self.grid(problem)

@@ -65,9 +65,10 @@ PART_WORDS: dict[str, tuple[str, ...]] = {
     "attributes": (
         _CANDIDATES,
         "**Votes**, as in the paper: at 13 fit weights the rules of the 20 largest coefficients vote; an "
-        "attribute is kept if 3 of 5 repetitions have it in a voted rule. **Importance** is the default "
-        "of `RuleAttributeSelector`: attributes that matter more than shuffled copies of themselves, "
-        "until they carry 96 % of the importance.",
+        "attribute is kept if 3 of 5 repetitions have it in a voted rule. **Loss** is the default of "
+        "`RuleAttributeSelector`: attributes are spared one after the other while the error of a ridge "
+        "fit of the rules that are left rises by no more than 0.2 % of the target's variance, or by no "
+        "more than it does for shuffled copies.",
     ),
     "selection": (
         "The paper: “it is not clear how to pick the penalty weight”. Five folds of the training rows "

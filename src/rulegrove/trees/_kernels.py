@@ -143,13 +143,16 @@ def _order_cells(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_prefix(
     cells: FloatArray, order: IntArray, n_cells: int, absent: int, n_rows: int, sums: FloatArray, node: int,
-    min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray
+    min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray, f: int, ways: IntArray | None
 ) -> tuple[float, int, int]:  # fmt: skip
-    """Find how many of the ordered cells to send left for the most gain over `best`.
+    """Find how many of the ordered cells of feature f to send left for the most gain over `best`.
 
     If the cell `absent` (-1: none) has rows, a second pass sends them left too. Return the gain, the number of cells
     (0: none gains) and the side of the absent. The gain ``W / (W_L W_R) * sum_j (S_Lj - W_L S_j / W)^2`` is the
     decrease of the weighted squared error.
+
+    If `ways` says that the target rises (1) or falls (-1) with the feature, a cut between known values must have the
+    lower mean of the first output on the side that it should be.
     """
     n_outputs = len(prefix)
     weight = sums[node, 0]
@@ -181,6 +184,10 @@ def _best_prefix(
                 break
             product = left_weight * (weight - left_weight)
             shift = left_sum - left_weight * mean
+            if ways is not None:
+                known = n_rows - cells[absent] if has_absent else float(n_rows)
+                if ways[f] * shift > 0.0 and (side == LEFT or left_rows < known):
+                    continue
             square = shift * shift
             for j in range(1, n_outputs):
                 shift = prefix[j] - left_weight * sums[node, j + 1] / weight
@@ -257,7 +264,7 @@ def grow_tree(
     n_categories: IntArray, max_leaves: int, max_features: int, min_rows: int, min_impurity: float, max_depth: int,
     state: Words, histograms: FloatArray, begins: IntArray, depths: IntArray, slots: IntArray, gains: FloatArray,
     features: Int32Array, children: Int32Array, cuts: Int32Array,
-    sides: ByteArray, n_rows: IntArray, sums: FloatArray
+    sides: ByteArray, n_rows: IntArray, sums: FloatArray, ways: IntArray | None, asked: ByteArray
 ) -> int:  # fmt: skip
     """Grow one tree, best split first, and return its number of nodes.
 
@@ -269,7 +276,11 @@ def grow_tree(
     histogram of the larger child is its parent's less its sibling's; with one slot every histogram is counted.
     `begins`, `depths`, `slots` and `gains`, one number a node, come as zeros.
 
-    The last six arrays receive the nodes: feature, first of the two children (-1: leaf), last bin going left
+    `ways` has for each feature whether the target rises (1) or falls (-1) with it, 0 for either; None is 0 for all.
+    Such a feature is cut once on the way to a node: a second cut would give a node that is bounded on both sides, whose
+    rule goes neither way. `asked`, of shape (n_nodes, n_features), comes as zeros and notes those cuts.
+
+    The six arrays before these receive the nodes: feature, first of the two children (-1: leaf), last bin going left
     (-1: categorical), side of each code, rows, and sums of `work`. A leaf may carry a split that found no room.
     """
     n_columns = work.shape[1]
@@ -347,6 +358,8 @@ def grow_tree(
                     _draw_candidates(candidates, n_drawn, goal, state)
                 for k in range(n_drawn, goal):
                     f = candidates[k]
+                    if ways is not None and asked[node, f] > 0:
+                        continue
                     if not keep_histograms:
                         _fill_cells(
                             codes, f, rows, work, begins[node], begins[node] + n_rows[node], first_cells[f],
@@ -359,7 +372,7 @@ def grow_tree(
                     absent = -1 if categorical else first_cells[f + 1] - stride
                     gain, length, absent_side = _best_prefix(
                         cells, order, n_cells, absent, n_rows[node], sums, node, min_rows, min_weight, gain, tie,
-                        prefix
+                        prefix, f, ways
                     )  # fmt: skip
                     if length > 0:
                         features[node] = f
@@ -386,6 +399,11 @@ def grow_tree(
         begins[fresh], n_rows[fresh] = begin, middle - begin
         begins[fresh + 1], n_rows[fresh + 1] = middle, end - middle
         depths[fresh] = depths[fresh + 1] = depths[chosen] + 1
+        if ways is not None:
+            for g in range(asked.shape[1]):
+                asked[fresh, g] = asked[fresh + 1, g] = asked[chosen, g]
+            if ways[f] != 0 and cuts[chosen] < n_bins[f] - 1:  # a cut off of the missing values bounds nothing
+                asked[fresh, f] = asked[fresh + 1, f] = 1
         n_nodes += 2
         n_leaves += 1
     return n_nodes

@@ -31,6 +31,7 @@ def grow_forest(
     min_impurity: float,
     max_bins: int,
     max_conditions: int | None,
+    monotonic: IntArray | None = None,
     rng: np.random.Generator,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Forest:
@@ -60,7 +61,7 @@ def grow_forest(
         Rows of a tree, drawn without replacement.
     shrinkage : float
         How much each tree counts for those after it, the paper's nu; 0: every tree sees the targets themselves.
-    max_features, min_samples_leaf, min_impurity, max_conditions
+    max_features, min_samples_leaf, min_impurity, max_conditions, monotonic
         Limits of the splits, see `TreeLimits`.
     max_bins : int
         Most bins of a numeric feature.
@@ -94,7 +95,7 @@ def grow_forest(
     plain = weights is None or bool(np.all(weights == weights[0]))
     weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     bins = fit_bins(block, n_categories, weights=None if plain else weights, max_bins=max_bins)
-    limits = TreeLimits(max_features, min_samples_leaf, min_impurity, max_conditions)
+    limits = TreeLimits(max_features, min_samples_leaf, min_impurity, max_conditions, monotonic)
     grower = TreeGrower(bins, bins.transform(block), limits)
     scores = np.tile(loss.best_constant(targets, weights), (n_rows, 1))
     vanished = _vanishing_size(loss, targets, scores)

@@ -33,12 +33,16 @@ class TreeLimits:
         A node whose weighted variance, summed over the outputs, is not above it stays a leaf.
     max_conditions : int or None
         Most splits between the root and a node.
+    monotonic : ndarray of shape (n_features,), optional
+        Whether the target rises (1) or falls (-1) with a numeric feature, 0 for either. Splits that contradict it are
+        not made, nor a second one on such a feature on the way to a node. For one output.
     """
 
     max_features: int
     min_samples_leaf: int = 1
     min_impurity: float = 0.0
     max_conditions: int | None = None
+    monotonic: IntArray | None = None
 
 
 class GrownTree(NamedTuple):
@@ -137,7 +141,8 @@ class TreeGrower:
             self._codes, rows.copy(), work, self._candidates.copy(), first_cells, bins.n_bins, bins.n_categories,
             max_leaves, limits.max_features, max(1, limits.min_samples_leaf), float(limits.min_impurity),
             self._max_depth(), np.array([seed], dtype=np.uint64), histograms, begins, depths,
-            slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums,
+            slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums, limits.monotonic,
+            np.zeros((0 if limits.monotonic is None else max_nodes, len(bins.n_bins)), dtype=np.uint8),
         )  # fmt: skip
         features[children < 0] = -1
         inner = features >= 0

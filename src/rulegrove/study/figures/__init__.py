@@ -138,7 +138,7 @@ PICTURES = (
         "attributes",
         "attributes",
         candidates.draw_attributes,
-        "Fpc with all attributes, with those that the paper's votes keep, and with those that importance keeps.",
+        "Fpc with all attributes, with those that the paper's votes keep, and with those whose loss would be felt.",
         "Error with the selected attributes against all",
     ),
     Picture(

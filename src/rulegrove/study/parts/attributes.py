@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove import Fpc, datasets
+from rulegrove import Fpc, RuleAttributeSelector, datasets
 from rulegrove._typing import BoolArray
-from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import MEAN_LEAVES
 from rulegrove.study.parts.base import Outcome, Part, Task, candidate_tasks
 from rulegrove.study.parts.solver_sweeps import fit_sweep, path_outcomes
 from rulegrove.study.splits import Split, candidates, split_candidates
 
-CRITERIA = ("votes", "importance")
+CRITERIA = ("votes", "loss")
 ALL = "all attributes"
 
 

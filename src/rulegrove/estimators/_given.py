@@ -1,0 +1,196 @@
+"""Rules that are not grown here: those of trees that someone has fitted already, and an expert's own."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._typing import BoolArray, FloatArray
+from rulegrove.columns import CHUNK_ROWS
+from rulegrove.design.bits import compile_rules
+from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._training import TrainingData
+from rulegrove.exceptions import DroppedRuleWarning, InvalidInputError
+from rulegrove.rules.extract import draw_rules
+from rulegrove.rules.parse import read_rules
+from rulegrove.rules.rule import Rule
+from rulegrove.trees.foreign import read_trees
+
+DEPENDENT = 1e-9  # share of a rule's variance below which other rules leave nothing of it
+
+
+@dataclass(frozen=True)
+class Given:
+    """Candidate rules that are given.
+
+    Attributes
+    ----------
+    own : tuple of Rule
+        An expert's rules, which stand beside all others.
+    of_trees : tuple of Rule, optional
+        Rules of fitted trees, in place of growing some.
+    """
+
+    own: tuple[Rule, ...] = ()
+    of_trees: tuple[Rule, ...] | None = None
+
+
+NOTHING_GIVEN = Given()
+
+
+def check_sources(model: Any) -> None:
+    """Refuse parameters of an estimator that contradict each other about where rules come from."""
+    n_candidates, trees, rules, terms = model.n_candidates, model.trees, model.rules, model.terms
+    if terms == "linear" and (trees is not None or rules is not None):
+        name = "rules" if rules is not None else "trees"
+        raise InvalidInputError(f"`{name}` are for models with rules, and terms='linear' has none; take terms='both'.")
+    if trees is not None and n_candidates == 0:
+        raise InvalidInputError("n_candidates=0 takes no rule from `trees`; raise it, or leave `trees` out.")
+    if trees is not None and model.honest_cv != "auto" and model.honest_cv:
+        raise InvalidInputError(
+            "honest_cv=True grows rules anew without each fold, which given `trees` do not allow; take 'auto' or False."
+        )
+    if model.force_rules and (rules is None or len(rules) == 0):
+        raise InvalidInputError("force_rules=True puts `rules` into the model, and there are none; give some.")
+    if trees is None and n_candidates < 2 and terms != "linear" and (n_candidates == 1 or rules is None):
+        ways = "at least 2, or 0 together with `rules` of your own or terms='linear'"
+        raise InvalidInputError(f"`n_candidates` must be {ways}; got {n_candidates}.")
+
+
+def take_given(model: Any, data: TrainingData) -> Given:
+    """Return the rules that an estimator is given."""
+    of_trees: tuple[Rule, ...] | None = None
+    own: tuple[Rule, ...] = ()
+    if model.trees is not None:
+        named = hasattr(model, "feature_names_in_")
+        of_trees = take_trees(
+            model.trees, data, named=named, n_rules=model.n_candidates, max_conditions=model.max_conditions
+        )
+    if model.rules is not None:
+        own = take_rules(model.rules, data, forced=model.force_rules, max_terms=model.max_terms)
+    return Given(own, of_trees)
+
+
+def take_trees(
+    trees: Any, data: TrainingData, *, named: bool, n_rules: int, max_conditions: int | None
+) -> tuple[Rule, ...]:
+    """Return rules of fitted trees, from all trees alike and those near the roots first.
+
+    Parameters
+    ----------
+    trees : object
+        As `read_trees` takes it.
+    data : TrainingData
+    named : bool
+        Whether the table has column names of its own.
+    n_rules : int
+        Most rules to take.
+    max_conditions : int, optional
+        Most splits on the way to a rule.
+    """
+    features = data.columns.features
+    forest = read_trees(trees, features, named=named, has_missing=_find_missing(data), max_depth=max_conditions)
+    return draw_rules(forest, n_rules)
+
+
+def _find_missing(data: TrainingData) -> BoolArray:
+    """Return which attributes lack a value in some row; rules about the others need not speak of missing values."""
+    missing = np.zeros(data.columns.n_features, dtype=bool)
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        missing |= np.isnan(data.columns.take(data.rows[start : start + CHUNK_ROWS])).any(axis=1)
+    return missing
+
+
+def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int | None) -> tuple[Rule, ...]:
+    """Return an expert's rules; warn of those that cannot be of use, or refuse them where all must be in the model.
+
+    Parameters
+    ----------
+    rules : sequence of str or Rule
+    data : TrainingData
+    forced : bool
+        Whether all of them must be in the model.
+    max_terms : int, optional
+        Most terms of the model.
+    """
+    features = data.columns.features
+    found = read_rules(rules, features)
+    if forced and max_terms is not None and max_terms < len(found):
+        raise InvalidInputError(
+            f"max_terms={max_terms} is less than the {len(found)} rules that force_rules=True puts into the model; "
+            "raise it or give fewer rules."
+        )
+    shared = _count_shared(found, data)
+    for rule, support in zip(found, shared.diagonal(), strict=True):
+        if 0 < support < data.rows.size:
+            continue
+        told = f"The rule '{rule.text(features)}' holds on {'all' if support else 'no'} rows of the training data"
+        if forced:
+            raise InvalidInputError(f"{told}, so it can have no weight of its own; leave it out of `rules`.")
+        warnings.warn(f"{told}; it is left out.", DroppedRuleWarning, stacklevel=5)
+    if forced:
+        _check_independent(found, shared / data.rows.size, [rule.text(features) for rule in found])
+    return found
+
+
+def _count_shared(rules: Sequence[Rule], data: TrainingData) -> FloatArray:
+    """Return on how many rows each pair of rules holds."""
+    program = compile_rules(rules, data.columns.n_features)
+    shared = np.zeros((len(rules), len(rules)))
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        block = data.columns.take(data.rows[start : start + CHUNK_ROWS], program.used_features)
+        held = program.evaluate(block).to_dense().astype(np.float64)
+        shared += held.T @ held
+    return shared
+
+
+def _check_independent(rules: Sequence[Rule], shares: FloatArray, texts: Sequence[str]) -> None:
+    """Refuse rules without a penalty whose weights the rows do not tell apart, such as equal or opposite ones."""
+    support = shares.diagonal()
+    covariance = shares - np.outer(support, support)
+    for place in range(1, len(rules)):
+        before = covariance[:place, :place]
+        explained, *_ = np.linalg.lstsq(before, covariance[:place, place], rcond=None)
+        if covariance[place, place] - explained @ covariance[:place, place] > DEPENDENT * covariance[place, place]:
+            continue
+        correlations = np.abs(covariance[:place, place]) / np.sqrt(before.diagonal() * covariance[place, place])
+        twin = int(np.argmax(correlations))
+        if correlations[twin] > 1.0 - DEPENDENT:
+            opposite = "the very rows but those on which" if covariance[twin, place] < 0 else "the very rows on which"
+            told = f"holds on {opposite} '{texts[twin]}' does"
+        else:
+            told = "follows from the rules before it together"
+        raise InvalidInputError(
+            f"The rule '{texts[place]}' {told}, so that the weights of forced rules are not certain; leave one out."
+        )
+
+
+def check_finite_weights(rules: Sequence[Rule], data: TrainingData) -> None:
+    """Refuse rules without a penalty that the logistic loss would weight without end: one side of them is one class."""
+    program = compile_rules(rules, data.columns.n_features)
+    counts = np.zeros((2, 2, len(rules), data.targets.shape[1]))  # rule holds or not, class is there or not
+    for start in range(0, data.rows.size, CHUNK_ROWS):
+        rows = data.rows[start : start + CHUNK_ROWS]
+        held = program.evaluate(data.columns.take(rows, program.used_features)).to_dense().astype(np.float64)
+        there = (data.targets[rows] > 0).astype(np.float64)
+        for side, hold in enumerate((held, 1.0 - held)):
+            counts[side] += hold.T @ there, hold.T @ (1.0 - there)
+    for place, rule in enumerate(rules):
+        if not counts[:, :, place].all():
+            text = rule.text(data.columns.features)
+            raise InvalidInputError(
+                f"The rule '{text}' parts off rows of one class alone: the logistic loss has "
+                "no finite weight for it without a penalty. Take solver=Glmnet(), the squared loss, or do not force it."
+            )
+
+
+def check_directions(rules: Sequence[Rule], constraints: Constraints, data: TrainingData) -> None:
+    """Refuse an expert's rule that goes against the directions of `monotonic`."""
+    for rule in rules:
+        if constraints.sign(rule) is None:
+            raise InvalidInputError(
+                f"The rule '{rule.text(data.columns.features)}' both rises and falls where `monotonic` allows one way "
+                "only; leave it out of `rules`, or its attributes out of `monotonic`."
+            )

@@ -1,0 +1,151 @@
+"""What was fitted, on what, and how well it does, in words."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rulegrove.design.terms import Linear
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.plots._display import class_labels
+from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
+from rulegrove.report._given import Given
+from rulegrove.report._tracks import Track, moves_together
+
+MAX_LETTERS = 80  # of the value of a parameter
+MAX_CLASSES = 12
+UNTOLD = ("n_jobs", "verbose")  # parameters that change no result
+RULES_OF_CHOICE = {
+    "min": "the point of the least held-out error was taken",
+    "1se": "the sparsest point within one standard error of the least held-out error was taken",
+}
+
+
+def name_error(model: BaseRuleEnsemble, track: Track) -> str:
+    """Return which error the path of an output shows, as "held-out squared error"."""
+    rows = "training" if track.selection.errors is None else "held-out"
+    loss = getattr(track.solver, "loss", "squared")
+    if not moves_together(model):
+        return f"{rows} {LOSS_WORDS[loss]}"
+    return f"{rows} multinomial loss" if loss == "logistic" else f"{rows} {LOSS_WORDS[loss]}, summed over the classes"
+
+
+def name_parameter(track: Track) -> str:
+    """Return what varies along a path."""
+    name = track.path.parameter.name
+    return PARAMETER_WORDS.get(name, name)
+
+
+def explained_share(tracks: Sequence[Track]) -> float | None:
+    """Return by how much the held-out error is lower than without any term, where that is known."""
+    empty = [track.empty_error for track in tracks if track.empty_error is not None]
+    if len(empty) < len(tracks) or any(track.selection.errors is None for track in tracks):
+        return None
+    return float(1.0 - sum(track.errors[track.chosen] for track in tracks) / sum(empty))
+
+
+def summarise(model: BaseRuleEnsemble, tracks: Sequence[Track], given: Given | None) -> dict[str, Any]:
+    """Return the summary: a few figures, and sentences."""
+    sentences = [_tell_model(model), _tell_choice(model, tracks), *_tell_doubt(model, tracks), _tell_parameters(model)]
+    return {"figures": _figures(model, tracks), "sentences": [*sentences, *_tell_given(model, given)]}
+
+
+def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]]:
+    """Numbers to see first, with what they are."""
+    figures = [[f"{len(model.rules_)}", "terms"], [f"{len(model._model.features)}", "attributes"]]
+    weight = tracks[0].path.weight
+    figures.append([f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"])
+    alone = len(tracks) > 1 and not moves_together(model)
+    error = np.mean([track.errors[track.chosen] for track in tracks])
+    figures.append([f"{error:.4g}", f"{name_error(model, tracks[0])}{', mean of the classes' * alone}"])
+    share = explained_share(tracks)
+    if share is not None:
+        figures.append([f"{share:.1%}", "less error than without any term"])
+    return figures
+
+
+def _tell_model(model: BaseRuleEnsemble) -> str:
+    """Say what the model is and what it was fitted on."""
+    labels = class_labels(model)
+    lines = sum(isinstance(term, Linear) for term in model._model.terms)
+    rules = len(model._model.terms) - lines
+    parts = f"{_count(rules, 'rule')} and {_count(lines, 'linear term')}"
+    if not labels:
+        return f"A rule ensemble that predicts a number: the prediction is an intercept plus the parts of {parts}."
+    if len(labels) == 2:
+        return (
+            f"A rule ensemble for the two classes {labels[0]} and {labels[1]}: the score is an intercept plus the "
+            f"parts of {parts}. A positive score speaks for {labels[1]}."
+        )
+    more = f" and {len(labels) - MAX_CLASSES} more" if len(labels) > MAX_CLASSES else ""
+    names = ", ".join(str(label) for label in labels[:MAX_CLASSES])
+    return (
+        f"A rule ensemble for {len(labels)} classes ({names}{more}): each class has a score, an intercept plus the "
+        f"parts of {parts} at most, and the largest score decides."
+    )
+
+
+def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
+    """Say among what the terms were chosen, and how."""
+    pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
+    candidates = _count(sum(len(pool) for pool in pools), "candidate")
+    solver = " ".join(repr(tracks[0].solver).split())
+    chosen = tracks[0].selection
+    alone = len(tracks) > 1 and not moves_together(model)
+    start = f"The terms come from {candidates}, weighted by {solver} along a path from sparse to dense models"
+    if alone:
+        start += ", one path for each class"
+    if chosen.errors is None:
+        return f"{start}; the point was given ({chosen.rule}), without cross-validation."
+    folds = "" if chosen.fold_errors is None else f" in cross-validation with {len(chosen.fold_errors)} folds"
+    return f"{start}; {RULES_OF_CHOICE.get(chosen.rule, chosen.rule)}{folds}."
+
+
+def _tell_doubt(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[str]:
+    """Say how far the held-out error can be believed, where that is known."""
+    if tracks[0].selection.errors is None:
+        return []
+    honest: Any = model.honest_cv
+    if honest == "auto":
+        honest = tracks[0].selection.rule == "min" if model.selection == "auto" else None
+    if honest is None:
+        return []
+    if honest:
+        return ["The rules were grown anew without each fold, so the held-out error is honest up to the choice itself."]
+    return ["All folds share the rules that were grown on all rows, so the held-out error is somewhat too low."]
+
+
+def _tell_parameters(model: BaseRuleEnsemble) -> str:
+    """Name the parameters that are not the defaults."""
+    defaults = inspect.signature(type(model)).parameters
+    told = []
+    for name, value in model.get_params(deep=False).items():
+        words = " ".join(repr(value).split())
+        if name not in UNTOLD and words != repr(defaults[name].default):
+            told.append(f"{name}={words if len(words) <= MAX_LETTERS else f'{words[: MAX_LETTERS - 1]}…'}")
+    start = f"{type(model).__name__} with"
+    return f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
+
+
+def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
+    """Say what the table is that the report was given."""
+    if given is None:
+        return []
+    rows = f"“On the {_count(given.n_rows, 'row')} given” means the table that this report was made with"
+    about = ""
+    if given.codes is not None:
+        labels = class_labels(model)
+        sizes = np.bincount(given.codes, minlength=len(labels))
+        pairs = [f"{label} ({size:,})" for label, size in zip(labels, sizes.tolist(), strict=True)]
+        more = f" and {len(pairs) - MAX_CLASSES} more classes" if len(pairs) > MAX_CLASSES else ""
+        about = f": {', '.join(pairs[:MAX_CLASSES])}{more}"
+    elif given.targets is not None:
+        y = given.targets[:, 0]
+        about = f": the target goes from {y.min():.4g} to {y.max():.4g} with a mean of {y.mean():.4g}"
+    return [f"{rows}{about}. If the model was fitted on these very rows, they flatter it: new rows will do worse."]
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"

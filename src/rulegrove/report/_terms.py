@@ -1,0 +1,128 @@
+"""What is known of every term: its words, where it holds, what the target is there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.linear import RULE_SCALE
+from rulegrove.design.terms import Linear, Term
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.rule_table import DIGITS, RankedTerm
+from rulegrove.inspection._sample import evaluate_rules
+from rulegrove.plots._display import class_labels
+from rulegrove.report._given import Given
+from rulegrove.report._numbers import shorten
+from rulegrove.rules.rule import Rule
+
+MAX_LETTERS = 400  # of a rule that is not in the model
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What rows say about terms.
+
+    Attributes
+    ----------
+    supports : ndarray of shape (n_terms,)
+        Share of the rows on which a rule holds; NaN for a linear term or where it is not known.
+    means : ndarray of shape (n_outputs, n_terms)
+        Share of the output's class, or the mean target, on these rows; NaN likewise.
+    spreads : ndarray of shape (n_terms,)
+        Standard deviation of the term; that of a typical rule where it is not known.
+    """
+
+    supports: FloatArray
+    means: FloatArray
+    spreads: FloatArray
+
+
+def gather_facts(model: BaseRuleEnsemble, terms: Sequence[Term], given: Given | None) -> Facts:
+    """Take what the model knows of its own terms from its training, and measure the others on the rows given.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    terms : sequence of Rule or Linear
+        Those of the model first.
+    given : Given or None
+        Without rows supports and means of the other rules stay unknown.
+    """
+    n_outputs, n_own = len(np.atleast_2d(model.coef_)), len(model.rules_)
+    supports, means = np.full(len(terms), np.nan), np.full((n_outputs, len(terms)), np.nan)
+    spreads = np.full(len(terms), RULE_SCALE)
+    sizes = np.abs(np.atleast_2d(model.coef_)).sum(axis=0)
+    for place, row in enumerate(model.rules_):
+        spreads[place] = row.importance / sizes[place] if sizes[place] > 0 else RULE_SCALE
+        if row.kind == "rule":
+            supports[place], means[:, place] = row.support, _training_means(model, row)
+    others = [place for place in range(n_own, len(terms)) if isinstance(terms[place], Rule)]
+    if given is not None and others:
+        supports[others], means[:, others] = _measure([terms[place] for place in others], given, n_outputs)
+        spreads[others] = np.sqrt(supports[others] * (1.0 - supports[others]))
+    slopes = _line_spreads(model)
+    for place in range(n_own, len(terms)):
+        term = terms[place]
+        if isinstance(term, Linear):
+            spreads[place] = slopes[term]
+    return Facts(supports, means, spreads)
+
+
+def _training_means(model: BaseRuleEnsemble, row: RankedTerm) -> list[float]:
+    """Share of each output's class, or the mean target, where a rule of the model holds in training."""
+    if row.confidences is None:
+        return [np.nan if row.mean_target is None else row.mean_target]
+    shares = list(row.confidences.values())
+    return shares[1:] if len(class_labels(model)) == 2 else shares
+
+
+def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
+    """Return the standard deviation of each linear candidate, which the design scales to that of a typical rule."""
+    pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
+    return {
+        pool[len(pool.rules) + place]: RULE_SCALE / float(scale)
+        for pool in pools
+        for place, scale in enumerate(pool.linear.scale)
+    }
+
+
+def _measure(rules: Sequence[Any], given: Given, n_outputs: int) -> tuple[FloatArray, FloatArray]:
+    """Supports of rules on the rows given, and the means of the targets where they hold."""
+    sample = given.sample
+    program = compile_rules(rules, sample.columns.n_features)
+    counts, sums = np.zeros(len(rules)), np.zeros((len(rules), n_outputs))
+    for rows in sample.blocks:
+        bits = evaluate_rules(sample, program, rows)
+        counts += bits.counts()
+        if given.targets is not None:
+            sums += bits.sums(given.targets[rows])
+    means = np.full((n_outputs, len(rules)), np.nan)
+    if given.targets is not None:
+        np.divide(sums.T, counts, out=means, where=counts > 0)
+    return counts / given.n_rows, means
+
+
+def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
+    """Return all terms for the page, one list a property."""
+    features, n_own = model._model.features, len(model.rules_)
+    texts = [term.text(features, DIGITS) for term in terms]
+    return {
+        "n_own": n_own,
+        "texts": [*texts[:n_own], *(_cut(text) for text in texts[n_own:])],
+        "features": [list(term.features) for term in terms],
+        "supports": shorten(facts.supports),
+        "means": shorten(facts.means),
+        "spreads": shorten(facts.spreads, None),
+        "lines": {
+            str(place): shorten([term.lower, term.upper, term.fill], None)
+            for place, term in enumerate(terms)
+            if isinstance(term, Linear)
+        },
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LETTERS else f"{text[: MAX_LETTERS - 1]}…"

@@ -1,0 +1,153 @@
+"""The path of each output as a report keeps it: fewer points, sparse coefficients, in units of the terms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.terms import Term, Terms
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.plots._display import of_output, output_coefs
+from rulegrove.selection import Selection
+from rulegrove.solvers.base import Path
+
+MAX_POINTS = 60  # of a slider, for each output
+MAX_COEFS = 60_000  # of all points of all outputs together; they take a megabyte
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Points of the path of one output.
+
+    Attributes
+    ----------
+    path : Path
+    selection : Selection
+    solver : object
+        What made the path.
+    points : ndarray of shape (n_kept,)
+        Positions along the path, ascending.
+    chosen : int
+        Place of the chosen point among those that are kept.
+    terms : list of ndarray
+        At each of them the terms with a coefficient, as positions in the list of all terms.
+    coefs : list of ndarray
+        Their coefficients, in units of the terms.
+    intercepts : ndarray of shape (n_kept,)
+    """
+
+    path: Path
+    selection: Selection
+    solver: object
+    points: IntArray
+    chosen: int
+    terms: list[IntArray]
+    coefs: list[FloatArray]
+    intercepts: FloatArray
+
+    @property
+    def errors(self) -> FloatArray:
+        """Error of the kept points: of held-out rows, or of the training rows where the point was given."""
+        errors = self.path.risks if self.selection.errors is None else self.selection.errors
+        return np.asarray(errors[self.points])
+
+    @property
+    def empty_error(self) -> float | None:
+        """Error of the model without terms, if the path begins there."""
+        errors = self.path.risks if self.selection.errors is None else self.selection.errors
+        return None if self.path.coefs[0].any() or not errors[0] > 0 else float(errors[0])
+
+
+def moves_together(model: BaseRuleEnsemble) -> bool:
+    """Whether one point was chosen for all outputs, which are then at the same point of one path."""
+    return isinstance(model.solver_, list) and model._joint(model.solver_[0]) is not None
+
+
+def follow_paths(model: BaseRuleEnsemble) -> tuple[list[Track], list[Term]]:
+    """Return the path of each output, and all terms of the kept points: those of the model first, in rank order."""
+    outputs = range(len(np.atleast_2d(model.coef_)))
+    paths: list[Path] = [of_output(model.path_, output) for output in outputs]
+    chosen = [int(of_output(model.selection_, output).index) for output in outputs]
+    if moves_together(model):
+        points = [keep_points(np.sum([path.n_terms for path in paths], axis=0), chosen[0], MAX_COEFS)] * len(paths)
+    else:
+        limit = MAX_COEFS // len(paths)
+        points = [keep_points(path.n_terms, place, limit) for path, place in zip(paths, chosen, strict=True)]
+    places: dict[Term, int] = {term: place for place, term in enumerate(model._model.terms)}
+    return [_follow(model, output, points[output], places) for output in outputs], list(places)
+
+
+def keep_points(n_terms: IntArray, chosen: int, max_coefs: int) -> IntArray:
+    """Return the points of a path to keep: spread evenly, with the chosen one.
+
+    Parameters
+    ----------
+    n_terms : ndarray of shape (n_points,)
+    chosen : int
+    max_coefs : int
+        Most coefficients at all of them together. Where these are more, the densest points beyond the chosen one
+        go first, then every other point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> keep_points(np.array([0, 1, 2, 40, 50]), 2, 60)
+    array([0, 1, 2, 3])
+    """
+    n_points = len(n_terms)
+    even = np.linspace(0, n_points - 1, min(n_points, MAX_POINTS - 1)).round().astype(np.int64)
+    points = np.union1d(even, [chosen])
+    while n_terms[points].sum() > max_coefs and points[-1] > chosen:
+        points = points[:-1]
+    while n_terms[points].sum() > max_coefs and len(points) > 2:
+        points = np.union1d(points[::2], [chosen])
+    return np.asarray(points, dtype=np.int64)
+
+
+def _follow(model: BaseRuleEnsemble, output: int, points: IntArray, places: dict[Term, int]) -> Track:
+    """Read the coefficients of one output at some points; terms that are new get the next place."""
+    path, candidates = of_output(model.path_, output), of_output(model.candidates_, output)
+    selection = of_output(model.selection_, output)
+    scales, centers = candidates.scales, candidates.centers
+    intercept = float(np.atleast_1d(model.intercept_)[output])
+    _, chosen_shift = _read_point(path, selection.index, selection.mix, scales, centers)
+    offset = intercept - chosen_shift  # what the fit subtracted from the target
+    terms, coefs, intercepts = [], [], []
+    for point in points.tolist():
+        if point == selection.index:  # exactly what the model has
+            own = output_coefs(model, output)
+            used = np.flatnonzero(own)
+            terms.append(used)
+            coefs.append(own[used])
+            intercepts.append(intercept)
+            continue
+        own, shift = _read_point(path, point, selection.mix, scales, centers)
+        used = np.flatnonzero(own)
+        terms.append(_find_places(candidates, used, places))
+        coefs.append(own[used])
+        intercepts.append(shift + offset)
+    return Track(
+        path=path,
+        selection=selection,
+        solver=of_output(model.solver_, output),
+        points=points,
+        chosen=int(np.searchsorted(points, selection.index)),
+        terms=terms,
+        coefs=coefs,
+        intercepts=np.array(intercepts),
+    )
+
+
+def _read_point(
+    path: Path, point: int, mix: float, scales: FloatArray, centers: FloatArray
+) -> tuple[FloatArray, float]:
+    """Coefficients and intercept of a point in units of the terms, for the target as the fit saw it."""
+    coef, intercept = path.point(point, mix)
+    own = coef * scales
+    return own, float(intercept - own @ centers)
+
+
+def _find_places(candidates: Terms, columns: IntArray, places: dict[Term, int]) -> IntArray:
+    """Return the places of candidates in the list of all terms."""
+    found = [places.setdefault(candidates[column], len(places)) for column in columns.tolist()]
+    return np.array(found, dtype=np.int64)

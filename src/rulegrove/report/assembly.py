@@ -1,0 +1,63 @@
+"""The page put together from its parts: one file that asks for nothing else."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib.resources import files
+from typing import Any
+
+SCRIPTS = ("draw.js", "state.js", "path.js", "rules.js", "checks.js", "rows.js", "main.js")  # in this order
+
+
+def assemble(title: str, payload: dict[str, Any]) -> str:
+    """Return the page.
+
+    Style and script are named by their hashes in the page's own security policy, so that the browser runs nothing
+    else, whatever the data hold, and loads nothing from anywhere.
+
+    Parameters
+    ----------
+    title : str
+    payload : dict
+        What the script of the page reads.
+    """
+    style = _read("page.css")
+    script = '"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS)
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": html.escape(policy, quote=False),
+        "title": html.escape(title.encode("utf-8", "replace").decode()),
+        "style": style,
+        "script": script,
+        "data": encode_data(payload),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
+
+
+def encode_data(payload: Any) -> str:
+    r"""Return JSON that can stand inside a script element: nothing in it ends the element or begins a comment.
+
+    Examples
+    --------
+    >>> encode_data(["</script>", "a & b"])
+    '["\\u003c/script\\u003e","a \\u0026 b"]'
+    """
+    text = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _read(name: str) -> str:
+    """Return a part of the page."""
+    return files("rulegrove.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the name of an inline part in a content security policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

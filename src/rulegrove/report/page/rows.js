@@ -1,0 +1,126 @@
+// Single rows: which terms hold, what each adds, and what the model at the slider's point says.
+
+const MANY_TERMS = 15;
+
+function decodeBits(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+const bits = report.rows === null ? [] : report.rows.bits.map(decodeBits);
+
+function valueOf(term, row) {
+  const line = terms.lines[term];
+  if (line === undefined) return (bits[row][term >> 3] >> (term & 7)) & 1;
+  const [lower, upper, missing] = line;
+  const value = report.rows.values[row][report.rows.features.indexOf(terms.features[term][0])];
+  return value === null ? missing : Math.min(Math.max(value, lower), upper);
+}
+
+function partsOf(row, output) {
+  const track = tracks[output];
+  const point = state.points[output];
+  const parts = track.terms[point].map((term, place) => ({ term, part: track.coefs[point][place] * valueOf(term, row) }));
+  return parts.filter((one) => one.part !== 0).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
+}
+
+function scoreOf(row, output) {
+  return partsOf(row, output).reduce((sum, one) => sum + one.part, tracks[output].intercepts[state.points[output]]);
+}
+
+function predictedClass(row) {
+  const scores = tracks.map((_, output) => scoreOf(row, output));
+  return scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
+}
+
+function tellRow(row) {
+  const rows = report.rows;
+  const truth = rows.truths === null ? null : rows.truths[row];
+  const score = scoreOf(row, state.output);
+  if (report.classes === null) {
+    return `Predicted ${show(score, 5)}${truth === null ? "" : `, observed ${show(truth, 5)}`}.`;
+  }
+  const found = predictedClass(row);
+  const words = [`Predicted ${report.classes[found]}`];
+  if (truth !== null) words.push(truth === found ? ", which is right" : `, but it is ${report.classes[truth]}`);
+  words.push(`. The ${scoreName()} is ${signed(score, 5)}`);
+  return words.join("") + tellProbability(row);
+}
+
+function tellProbability(row) {
+  if (!atChosenEverywhere()) return "; probabilities belong to the chosen point and are not shown here.";
+  const column = report.classes.length === 2 ? 1 : state.output;
+  return `, its probability ${percent(report.rows.probabilities[row][column])}.`;
+}
+
+function listParts(row) {
+  const parts = partsOf(row, state.output);
+  const shown = parts.slice(0, MANY_TERMS);
+  const rest = parts.slice(MANY_TERMS).reduce((sum, one) => sum + one.part, 0);
+  const intercept = currentTrack().intercepts[currentPoint()];
+  const largest = Math.max(...shown.map((one) => Math.abs(one.part)), 0);
+  const rows = shown.map((one) => [terms.texts[one.term], bar(one.part, largest, true), signed(one.part)]);
+  if (parts.length > MANY_TERMS) rows.push([plural(parts.length - MANY_TERMS, "smaller part"), "", signed(rest)]);
+  rows.push(["intercept", "", signed(intercept)]);
+  const name = report.classes === null ? "the prediction" : "the score";
+  rows.push([element("strong", {}, `sum: ${name}`), "", element("strong", {}, signed(scoreOf(row, state.output), 5))]);
+  return table(["Term that holds", "Part", "Adds"], rows, { class: "bars" });
+}
+
+function listValues(row) {
+  const rows = report.rows;
+  const used = new Set(partsOf(row, state.output).flatMap((one) => terms.features[one.term]));
+  const cells = rows.features.map((feature, k) => {
+    const value = rows.values[row][k];
+    const text = value === null ? "missing" : typeof value === "number" ? show(value, 6) : value;
+    return [used.has(feature) ? element("strong", {}, report.features[feature]) : report.features[feature], text];
+  });
+  return table(["Attribute", "Value"], cells);
+}
+
+function labelRow(row) {
+  const rows = report.rows;
+  const words = [`Row ${grouped(rows.numbers[row])}`];
+  if (rows.truths === null) return words[0];
+  const truth = rows.truths[row];
+  if (report.classes === null) words.push(`observed ${show(truth)}`);
+  else words.push(report.classes[truth] + (predictedClass(row) === truth ? "" : " (predicted wrongly)"));
+  return words.join(": ");
+}
+
+function labelRows() {
+  const choice = byId("row");
+  report.rows.numbers.forEach((_, row) => {
+    choice.options[row].textContent = labelRow(row);
+  });
+}
+
+function showRow() {
+  if (report.rows === null || !report.rows.numbers.length) return;
+  byId("row").value = state.row;
+  byId("row-words").textContent = tellRow(state.row);
+  byId("row-terms").replaceChildren(listParts(state.row));
+  byId("row-values").replaceChildren(listValues(state.row));
+  byId("row-before").disabled = state.row === 0;
+  byId("row-after").disabled = state.row === report.rows.numbers.length - 1;
+}
+
+function startRows() {
+  const rows = report.rows;
+  byId("rows-parts").hidden = rows === null;
+  if (rows === null) {
+    byId("rows-about").textContent = NO_ROWS;
+    return;
+  }
+  const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${grouped(rows.n_given)} given` : `the ${plural(rows.n_given, "row")} given`;
+  byId("rows-about").textContent =
+    `Why the model at the slider's point says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the score.`;
+  byId("row").replaceChildren(...rows.numbers.map((_, row) => element("option", { value: row }, labelRow(row))));
+  byId("row").addEventListener("change", (event) => chooseRow(Number(event.target.value)));
+  byId("row-before").addEventListener("click", () => chooseRow(state.row - 1));
+  byId("row-after").addEventListener("click", () => chooseRow(state.row + 1));
+}
+
+function chooseRow(row) {
+  state.row = Math.min(Math.max(row, 0), report.rows.numbers.length - 1);
+  showRow();
+}

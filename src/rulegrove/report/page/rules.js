@@ -1,0 +1,141 @@
+// The table of rules, and the importance of attributes, at the point that the slider shows.
+
+const FIRST_RULES = 25;
+
+function ruleColumns() {
+  const about =
+    report.classes === null
+      ? [{ key: "mean", name: "Mean target", tell: (entry) => show(entry.mean) }]
+      : [
+          { key: "confidence", name: "Confidence", tell: (entry) => percent(entry.confidence) },
+          { key: "speaks", name: "Speaks for", tell: (entry) => entry.speaks, words: true },
+        ];
+  return [
+    { key: "rank", name: "#", title: "Rank", tell: (entry) => String(entry.rank) },
+    { key: "text", name: "Rule", tell: (entry) => entry.text, words: true, wide: true },
+    { key: "coefficient", name: "Coefficient", tell: (entry) => signed(entry.coefficient), bar: true, diverging: true },
+    { key: "importance", name: "Importance", tell: (entry) => show(entry.importance, 3), bar: true },
+    { key: "support", name: "Support", tell: tellSupport },
+    ...about,
+  ];
+}
+
+function tellSupport(entry) {
+  return percent(entry.support) + (entry.measured ? "*" : "");
+}
+
+function tellRules() {
+  const words = [
+    `A rule adds its coefficient to the ${report.classes === null ? "prediction" : "score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
+      "Importance is the size of the coefficient times the standard deviation of the term. Thresholds are rounded to four digits.",
+  ];
+  words.push(
+    report.classes === null
+      ? "Support is the share of the training rows on which the rule holds, mean target that of the target there."
+      : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them.",
+  );
+  if (terms.texts.length > terms.n_own) {
+    words.push(
+      report.n_given === null
+        ? "Of rules that are not in the chosen model support is not known without data; they count with the spread of a typical rule, 0.4."
+        : `A star marks rules that are not in the chosen model: theirs are measured ${aboutGiven()}.`,
+    );
+  }
+  byId("rules-about").textContent = words.join(" ");
+}
+
+function makeHeads() {
+  const heads = ruleColumns().map((column) => {
+    const button = element("button", { type: "button", "aria-label": column.title }, column.name);
+    button.addEventListener("click", () => sortBy(column.key));
+    return element("th", { scope: "col", "data-key": column.key, class: column.words ? "words" : null }, button);
+  });
+  byId("rule-heads").replaceChildren(...heads);
+}
+
+function sortBy(key) {
+  const column = ruleColumns().find((one) => one.key === key);
+  const firstDown = !column.words && key !== "rank";
+  state.sort = { key, down: state.sort.key === key ? !state.sort.down : firstDown };
+  showRules();
+}
+
+function compareBy(key, down) {
+  return (one, other) => {
+    const [a, b] = [one[key], other[key]];
+    if (a === null || b === null) return (a === null) - (b === null); // what is not known comes last either way
+    const order = typeof a === "string" ? a.localeCompare(b) : a - b;
+    return down ? -order : order;
+  };
+}
+
+function rulesWanted(entries) {
+  const words = state.text.trim().toLowerCase();
+  const wanted = entries.filter(
+    (entry) => entry.text.toLowerCase().includes(words) && (state.attribute < 0 || terms.features[entry.term].includes(state.attribute)),
+  );
+  return wanted.sort(compareBy(state.sort.key, state.sort.down));
+}
+
+function makeRow(entry, columns, largest) {
+  const cells = columns.map((column) => {
+    const text = column.tell(entry);
+    const own = column.bar ? bar(entry[column.key], largest[column.key], column.diverging) : null;
+    return element("td", { class: (column.words ? "words" : "number") + (column.wide ? " wide" : "") }, element("span", {}, text), own);
+  });
+  return element("tr", {}, ...cells);
+}
+
+function showRules() {
+  const entries = termsShown();
+  const wanted = rulesWanted(entries);
+  const columns = ruleColumns();
+  const largest = {};
+  for (const key of ["coefficient", "importance"]) largest[key] = Math.max(...entries.map((entry) => Math.abs(entry[key])), 0);
+  const shown = state.allRules ? wanted : wanted.slice(0, FIRST_RULES);
+  byId("rule-rows").replaceChildren(...shown.map((entry) => makeRow(entry, columns, largest)));
+  for (const head of byId("rule-heads").children) {
+    const sorted = head.dataset.key === state.sort.key;
+    head.setAttribute("aria-sort", sorted ? (state.sort.down ? "descending" : "ascending") : "none");
+  }
+  const all = byId("rules-all");
+  all.hidden = shown.length === wanted.length;
+  all.textContent = `Show all ${grouped(wanted.length)}`;
+  byId("rules-count").textContent = countRules(entries.length, wanted.length, shown.length);
+}
+
+function countRules(total, wanted, shown) {
+  if (!total) return "No terms here: the score is the intercept alone.";
+  const some = wanted === total ? plural(total, "term") : `${grouped(wanted)} of ${plural(total, "term")}`;
+  return shown < wanted ? `${some}, the first ${shown} shown.` : `${some}.`;
+}
+
+function makeAttributeChoice() {
+  const used = [...new Set(terms.features.flat())].sort((one, other) => one - other);
+  const options = used.map((feature) => element("option", { value: feature }, report.features[feature]));
+  byId("rule-attribute").replaceChildren(element("option", { value: -1 }, "any"), ...options);
+}
+
+// Importance of attributes.
+
+function attributeImportances(entries) {
+  const sums = new Map();
+  for (const entry of entries) {
+    const own = terms.features[entry.term];
+    for (const feature of own) sums.set(feature, (sums.get(feature) || 0) + entry.importance / own.length);
+  }
+  return [...sums.entries()].sort((one, other) => other[1] - one[1]);
+}
+
+function showAttributes() {
+  const found = attributeImportances(termsShown());
+  const total = found.reduce((sum, [, value]) => sum + value, 0);
+  const largest = found.length ? found[0][1] : 0;
+  const rows = found.map(([feature, value]) => [report.features[feature], bar(value, largest), percent(total ? value / total : 0)]);
+  const whose = tracks.length > 1 ? ` for the ${scoreName()}` : "";
+  const unused = report.features.length - found.length;
+  byId("attributes-about").textContent =
+    `At the point of the slider${whose}: the importance of each term, shared equally among its attributes.` +
+    (unused ? ` ${plural(unused, "attribute")} ${unused === 1 ? "is" : "are"} in no term.` : "");
+  byId("attribute-bars").replaceChildren(found.length ? table(["Attribute", "Importance", "Share"], rows, { class: "bars" }) : element("p", {}, "No attribute is used."));
+}

@@ -1,0 +1,73 @@
+// What the page knows and what the reader has chosen.
+
+const report = JSON.parse(byId("data").textContent);
+const tracks = report.tracks;
+const terms = report.terms;
+
+const state = {
+  output: 0,
+  points: tracks.map((track) => track.chosen),
+  sort: { key: "importance", down: true },
+  text: "",
+  attribute: -1,
+  allRules: false,
+  row: 0,
+};
+
+function currentTrack() {
+  return tracks[state.output];
+}
+
+function currentPoint() {
+  return state.points[state.output];
+}
+
+function isChosen() {
+  return currentPoint() === currentTrack().chosen;
+}
+
+function atChosenEverywhere() {
+  return state.points.every((point, output) => point === tracks[output].chosen);
+}
+
+function countTerms(track, point) {
+  return track.terms[point].length;
+}
+
+function importance(term, coef) {
+  return Math.abs(coef) * terms.spreads[term];
+}
+
+// The terms of the point that is shown, the most important first, with all that the table tells.
+function termsShown() {
+  const track = currentTrack();
+  const point = currentPoint();
+  const found = track.terms[point].map((term, place) => describeTerm(term, track.coefs[point][place]));
+  found.sort((one, other) => other.importance - one.importance);
+  found.forEach((entry, place) => {
+    entry.rank = place + 1;
+  });
+  return found;
+}
+
+function describeTerm(term, coef) {
+  const mean = terms.means[state.output][term];
+  const entry = { term, coefficient: coef, importance: importance(term, coef), text: terms.texts[term] };
+  entry.support = terms.supports[term];
+  entry.measured = term >= terms.n_own && entry.support !== null;
+  if (report.classes === null) return { ...entry, mean };
+  const name = report.outputs[state.output];
+  const other = report.classes.length === 2 ? report.classes[0] : "not " + name;
+  entry.speaks = coef > 0 ? name : other;
+  entry.confidence = mean === null ? null : coef > 0 ? mean : 1 - mean;
+  return entry;
+}
+
+// Whose score the tables tell of, in words.
+function scoreName() {
+  return report.classes === null ? "prediction" : `score of class ${report.outputs[state.output]}`;
+}
+
+function aboutGiven() {
+  return report.n_given === null ? "" : `on the ${plural(report.n_given, "row")} given`;
+}

@@ -1,0 +1,163 @@
+"""`write_report` and `make_report`: a fitted model as one HTML page."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rulegrove import __version__
+from rulegrove._files import write_whole
+from rulegrove._typing import FloatArray
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.plots._display import check_model, class_labels, output_name
+from rulegrove.report._checks import check_classes, check_numbers, draw_dependence
+from rulegrove.report._given import Given, read_given
+from rulegrove.report._numbers import shorten
+from rulegrove.report._rows import describe_rows
+from rulegrove.report._summary import name_error, name_parameter, summarise
+from rulegrove.report._terms import describe_terms, gather_facts
+from rulegrove.report._tracks import Track, follow_paths, moves_together
+from rulegrove.report._votes import describe_votes
+from rulegrove.report.assembly import assemble
+
+SEED = 0  # of the rows that are drawn to be shown, so that equal calls give equal pages
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    selector: Any = None,
+    title: str | None = None,
+) -> None:
+    """Write a report of a fitted model: one HTML file that needs no network and no other file.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Fitted, or read by `load_model`.
+    path : str or path
+        Of the file; one that exists is replaced, whole or not at all.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows for partial dependence and for looking at single rows: best some that the fit has not seen. At most 200
+        of them go into the page, drawn at random, with the values of the attributes that the rules ask about.
+    y : array-like of shape (n_samples,), optional
+        Their target, for the confusion matrix and the calibration, or for predicted against observed.
+    selector : RuleAttributeSelector, optional
+        Fitted, to show its votes.
+    title : str, optional
+        By default the name of `y` where it has one.
+
+    See Also
+    --------
+    make_report : The page as text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.report import write_report
+    >>> X, y = load("iris")
+    >>> model = RuleEnsembleClassifier(n_candidates=60, random_state=0).fit(X, y)
+    >>> file = Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(model, file, X, y)
+    >>> file.read_text(encoding="utf-8").startswith("<!doctype html>")
+    True
+    """
+    write_whole(path, make_report(model, X, y, selector=selector, title=title))
+
+
+def make_report(model: Any, X: Any = None, y: Any = None, *, selector: Any = None, title: str | None = None) -> str:
+    """Return the report of a fitted model as the text of an HTML page; see `write_report`.
+
+    Parameters
+    ----------
+    model, X, y, selector, title
+        As in `write_report`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.report import make_report
+    >>> X, y = load("iris")
+    >>> model = RuleEnsembleClassifier(n_candidates=60, random_state=0).fit(X, y)
+    >>> "<title>Irises</title>" in make_report(model, X, y, title="Irises")
+    True
+    """
+    if title is None:
+        name = getattr(y, "name", None)
+        title = f"Rules for {name}" if isinstance(name, str) and name else "Rule ensemble"
+    return assemble(title, make_payload(check_model(model, "A report"), X, y, selector, title))
+
+
+def make_payload(model: BaseRuleEnsemble, X: Any, y: Any, selector: Any, title: str) -> dict[str, Any]:
+    """Return all that the page shows, for JSON."""
+    given = read_given(model, X, y)
+    tracks, terms = follow_paths(model)
+    facts = gather_facts(model, terms, given)
+    labels = class_labels(model)
+    return {
+        "title": title,
+        "made_by": f"rulegrove {__version__}",
+        "summary": summarise(model, tracks, given),
+        "classes": [str(label) for label in labels] if labels else None,
+        "outputs": [output_name(model, output) for output in range(len(tracks))],
+        "together": moves_together(model),
+        "features": [feature.name for feature in model._model.features],
+        "terms": describe_terms(model, terms, facts),
+        "tracks": [_describe_track(model, track) for track in tracks],
+        "votes": describe_votes(selector),
+        **_describe_given(model, X, given, terms),
+    }
+
+
+def _describe_track(model: BaseRuleEnsemble, track: Track) -> dict[str, Any]:
+    """Return the path of an output for the page; the chosen point keeps every bit, the others some digits."""
+    spreads = track.selection.standard_errors
+    digits = [None if place == track.chosen else 6 for place in range(len(track.points))]
+    return {
+        "error_name": name_error(model, track),
+        "parameter": name_parameter(track),
+        "values": shorten(track.path.parameter.values[track.points]),
+        "errors": shorten(track.errors, None),
+        "standard_errors": None if spreads is None else shorten(spreads[track.points]),
+        "empty_error": track.empty_error,
+        "chosen": track.chosen,
+        "n_points": len(track.path.coefs),
+        "densest": int(track.path.n_terms.max()),
+        "terms": [terms.tolist() for terms in track.terms],
+        "coefs": [shorten(coefs, own) for coefs, own in zip(track.coefs, digits, strict=True)],
+        "intercepts": [shorten([intercept], own)[0] for intercept, own in zip(track.intercepts, digits, strict=True)],
+    }
+
+
+def _describe_given(model: BaseRuleEnsemble, X: Any, given: Given | None, terms: Sequence[Any]) -> dict[str, Any]:
+    """Return what the rows given show."""
+    if given is None:
+        return {"n_given": None, "dependence": None, "check": None, "rows": None}
+    rng = np.random.default_rng(SEED)
+    probabilities: FloatArray | None = None
+    check = None
+    if isinstance(model, RuleEnsembleClassifier):
+        probabilities = model.predict_proba(X)
+        if given.codes is not None:
+            check = check_classes(model, given, model.predict(X), probabilities)
+    elif given.targets is not None:
+        check = check_numbers(given, model._scores(X), rng)
+    return {
+        "n_given": given.n_rows,
+        "dependence": draw_dependence(model, X, given),
+        "check": check,
+        "rows": describe_rows(terms, given, probabilities, rng),
+    }

@@ -1,0 +1,125 @@
+"""A tree of another library as arrays: doubles for its thresholds, codes of this table for its categories."""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.columns import Feature
+from rulegrove.exceptions import InvalidInputError
+
+FLOAT32_OVERFLOW = 2.0**128  # where the next float32 after the largest would lie
+
+Sides = tuple[frozenset[int], frozenset[int]]  # codes of this table that go left, and right
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """One tree, its root first; otherwise nodes stand in any order.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_nodes,)
+        Attribute of the split, -1 for a leaf.
+    threshold : ndarray of shape (n_nodes,)
+        A double ``x <= threshold`` goes left; means nothing for a leaf and a split by category.
+    left, right : ndarray of shape (n_nodes,)
+        Children; mean nothing for a leaf.
+    missing_left : ndarray of shape (n_nodes,)
+        Whether a missing value goes left.
+    sides : mapping of int to Sides
+        Of the splits by category, by node.
+    """
+
+    feature: IntArray
+    threshold: FloatArray
+    left: IntArray
+    right: IntArray
+    missing_left: BoolArray
+    sides: Mapping[int, Sides]
+
+
+def bound_singles(thresholds: npt.ArrayLike) -> FloatArray:
+    """Return for each threshold t the double b such that ``x <= b`` just where ``float32(x) <= t``.
+
+    Rounding to float32 never changes an order, so b is the largest double that rounds to f, the largest float32 up to
+    t. The doubles that round to f reach up to the middle between f and the float32 after it. That middle has 25 digits
+    and is a double itself; it rounds to the even one of its two neighbours, so it is b if that is f, else the double
+    before it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bound = bound_singles([0.5])[0]
+    >>> np.float32(bound) <= 0.5, np.float32(np.nextafter(bound, 1.0)) <= 0.5
+    (np.True_, np.False_)
+    """
+    limits = np.asarray(thresholds, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        nearest = limits.astype(np.float32)
+        below = np.where(nearest > limits, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+        middle = (_widen(below) + _widen(np.nextafter(below, np.float32(np.inf)))) / 2.0
+        bounds = np.where(middle.astype(np.float32) <= below, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isinf(limits), limits, bounds)
+
+
+def _widen(singles: npt.NDArray[np.float32]) -> FloatArray:
+    """Return doubles, an infinite one as the number that rounding takes it for."""
+    return np.clip(singles.astype(np.float64), -FLOAT32_OVERFLOW, FLOAT32_OVERFLOW)
+
+
+def name_column(features: Sequence[Feature], position: int) -> str:
+    """Return an attribute as messages name it."""
+    return f"Column {position} ('{features[position].name}')"
+
+
+def split_labels(
+    features: Sequence[Feature], position: int, goes_left: Callable[[Hashable], bool | None], library: str
+) -> Sides:
+    """Return the codes on both sides of a split by category.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+    position : int
+        The attribute.
+    goes_left : callable
+        Side of a label; None for one that the other library would not take.
+    library : str
+        Its name.
+    """
+    labels = features[position].categories
+    if labels is None:
+        raise InvalidInputError(
+            f"{name_column(features, position)} is split by categories in the {library} trees, but is a number here; "
+            "list it in `categorical_features`, or pass it as text or categories."
+        )
+    sides = [goes_left(label) for label in labels]
+    return (
+        frozenset(code for code, side in enumerate(sides) if side is True),
+        frozenset(code for code, side in enumerate(sides) if side is False),
+    )
+
+
+def split_numbers(features: Sequence[Feature], position: int, threshold: float) -> Sides:
+    """Return the codes on both sides of a threshold, for categories that are numbers."""
+    labels = features[position].categories or ()
+    numbers = [float(label) for label in labels if isinstance(label, (int, float))]
+    if len(numbers) < len(labels):
+        raise InvalidInputError(
+            f"{name_column(features, position)} is text here, but `trees` split it by a number; fit the trees and this "
+            "estimator on the same columns."
+        )
+    return (
+        frozenset(code for code, number in enumerate(numbers) if number <= threshold),
+        frozenset(code for code, number in enumerate(numbers) if number > threshold),
+    )
+
+
+def as_code(label: Hashable, known: Collection[Hashable] | None) -> int | None:
+    """Return the code that a library has for a label: its place among those it knows, else the whole number itself."""
+    if known is not None:
+        return next((code for code, other in enumerate(known) if other == label), None)
+    return int(label) if isinstance(label, (int, float)) else None

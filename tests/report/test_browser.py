@@ -1,0 +1,320 @@
+"""The page in a real browser: slider, table, filters, classes, rows, themes, small screens, hostile names."""
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rulegrove import RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: no page was opened")
+
+ATTACK = "</script><img src=x onerror=\"document.title='hacked'\">"
+NAMES = (ATTACK, 'Größe "x"', "emoji 😀", "it's <b>bold</b> & more", "a very long name " + "w" * 60)
+CLASSES = (f"a{ATTACK}", "b & c", "ü 😀")
+MINUS, UNKNOWN = "\u2212", "\u2013"  # as the page writes them
+SETTINGS = {"n_candidates": 120, "random_state": 0, "n_jobs": 1, "honest_cv": False, "selection": "min"}
+
+
+def make_table():
+    """Numbers with missing values and a category, whose names try to become markup."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(dict(zip(NAMES, rng.normal(size=(5, 260)).round(3), strict=True)))
+    score = table[NAMES[0]] + (table[NAMES[1]] > 0.3) + 0.3 * rng.normal(size=260)
+    table.loc[rng.random(260) < 0.1, NAMES[1]] = np.nan
+    table["colour"] = rng.choice(["red", "<i>green</i>", "blue"], 260)
+    return table, (score + (table["colour"] == "blue")).to_numpy()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """One page of each kind, with the model, the rows and the target it was made of."""
+    table, y = make_table()
+    folder = tmp_path_factory.mktemp("reports")
+    two, three = np.where(y > 1, CLASSES[0], CLASSES[1]), np.array(CLASSES)[np.digitize(y, [0.3, 1.2])]
+    selector = RuleAttributeSelector(n_candidates=60, n_repeats=3, min_votes=2, random_state=0, n_jobs=1)
+    selector.fit(table, two)
+    made = {
+        "two": (RuleEnsembleClassifier(**SETTINGS).fit(table, two), two, selector),
+        "three": (RuleEnsembleClassifier(**SETTINGS).fit(table, three), three, None),
+        "number": (RuleEnsembleRegressor(**SETTINGS).fit(table, y), y, None),
+    }
+    for name, (model, target, voted) in made.items():
+        write_report(model, folder / f"{name}.html", table, target, selector=voted, title=f"{name} {ATTACK}")
+    write_report(made["two"][0], folder / "bare.html")
+    return folder, table, made
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(browser, reports):
+    """Open a page; at the end nothing may have been complained about or asked for."""
+    complaints, contexts = [], []
+
+    def show(name, **settings):
+        still = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
+        contexts.append(browser.new_context(**{**still, **settings}))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: requests.append(request.url))
+        requests = []
+        page.goto((reports[0] / f"{name}.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
+        assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def number(text):
+    return float(text.replace(MINUS, "-").replace("+", "").split()[0])
+
+
+def column(page, place):
+    return page.locator(f"#rule-rows tr td:nth-child({place}) > span:first-child").all_inner_texts()
+
+
+def count_terms(page):
+    words = page.locator("#rules-count").inner_text()
+    return 0 if words.startswith("No terms") else int(re.match(r"([\d,]+)", words)[1].replace(",", ""))
+
+
+def test_the_slider_moves_the_model(show, reports):
+    page = show("two")
+    model = reports[2]["two"][0]
+    assert count_terms(page) == len(model.rules_)
+    assert "This is the chosen point." in page.locator("#point-words").inner_text()
+    slider = page.locator("#point")
+    slider.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowLeft")
+    words = page.locator("#point-words").inner_text()
+    n_terms = int(re.match(r"(\d+) term", words)[1])
+    assert n_terms == count_terms(page)
+    assert n_terms < len(model.rules_)
+    assert f"{len(model.rules_) - n_terms} term" in words
+    assert "fewer than at the chosen point" in words
+    assert re.search(rf"error (up|down) by [\d.]+ \([+{MINUS}][\d.]+ %", words)
+    assert slider.get_attribute("aria-valuetext") == words
+    page.keyboard.press("Home")
+    assert count_terms(page) == 0
+    assert page.locator("#attribute-bars").inner_text() == "No attribute is used."
+    page.locator("#back").click()
+    assert count_terms(page) == len(model.rules_)
+    assert page.evaluate("document.activeElement.id") == "point"
+    assert page.locator("#back").is_disabled()
+
+
+def test_the_table_is_that_of_the_model(show, reports):
+    page, model = show("two"), reports[2]["two"][0]
+    if page.locator("#rules-all").is_visible():
+        page.locator("#rules-all").click()
+    assert column(page, 2) == [" ".join(row.short_text.split()) for row in model.rules_]
+    np.testing.assert_allclose([number(text) for text in column(page, 3)], model.coef_, rtol=5e-4)
+    np.testing.assert_allclose(
+        [number(text) for text in column(page, 4)], [t.importance for t in model.rules_], rtol=5e-3
+    )
+    known = [f"{100 * row.support:.1f} %" if row.kind == "rule" else UNKNOWN for row in model.rules_]
+    assert column(page, 5) == known
+    assert column(page, 7) == [str(row.speaks_for) for row in model.rules_]
+
+
+def test_the_table_is_sorted_by_any_column(show):
+    page = show("number")
+    for place, key in enumerate(["rank", "text", "coefficient", "importance", "support", "mean"], 1):
+        head = page.locator(f"#rule-heads th[data-key={key}]")
+        head.locator("button").click()
+        first = head.get_attribute("aria-sort")
+        cells = column(page, place)
+        head.locator("button").click()
+        assert {first, head.get_attribute("aria-sort")} == {"ascending", "descending"}
+        assert page.locator("#rule-heads th:not([aria-sort=none])").count() == 1
+        if key != "text":
+            values = [number(text) for text in cells if text != UNKNOWN]
+            assert values == sorted(values, reverse=first == "descending")
+            assert all(text == UNKNOWN for text in cells[len(values) :])
+
+
+def test_filters(show):
+    page = show("two")
+    total = count_terms(page)
+    page.locator("#rule-text").fill("GRÖßE")
+    texts = column(page, 2)
+    assert len(texts) > 0
+    assert count_terms(page) < total
+    assert all("Größe" in text for text in texts)
+    page.locator("#rule-text").fill("")
+    page.locator("#rule-attribute").select_option(label=ATTACK)
+    assert all(ATTACK in text for text in column(page, 2))
+    page.locator("#rule-attribute").select_option(label="any")
+    assert count_terms(page) == total
+
+
+def test_classes(show, reports):
+    page, model = show("three"), reports[2]["three"][0]
+    for output, label in enumerate(CLASSES):
+        page.locator("#output").select_option(label=label)
+        place = model.classes_.tolist().index(label)
+        assert count_terms(page) == np.count_nonzero(model.coef_[place])
+        assert f"moves the score of class {label} alone" in page.locator("#path-about").inner_text()
+        assert page.locator("#point-words").inner_text().startswith(f"Class {label}: ")
+        if output == 0:
+            page.locator("#point").focus()
+            page.keyboard.press("ArrowLeft")
+            assert "at the chosen point" in page.locator("#point-words").inner_text()
+        else:
+            assert page.locator("#back").is_disabled()
+    assert page.locator(".confusion tbody tr").count() == 3
+    assert page.locator("#dependence-charts figure").count() > 0
+
+
+@pytest.mark.parametrize("kind", ["two", "number"])
+def test_rows_are_explained(show, reports, kind):
+    page = show(kind)
+    _, table, made = reports
+    model, target, _ = made[kind]
+    scores = model.predict(table) if kind == "number" else model.decision_function(table)
+    page.locator("#row-after").click()
+    page.locator("#row-after").click()
+    row = int(re.match(r"Row (\d+)", page.locator("#row option:checked").inner_text())[1])
+    parts = [number(text) for text in page.locator("#row-terms tbody td:nth-child(3)").all_inner_texts()]
+    assert parts[-1] == pytest.approx(scores[row], rel=1e-4)
+    assert sum(parts[:-1]) == pytest.approx(scores[row], abs=2e-3)
+    words = page.locator("#row-words").inner_text()
+    if kind == "two":
+        assert f"Predicted {model.predict(table)[row]}" in words
+        assert f"its probability {100 * model.predict_proba(table)[row, 1]:.1f} %" in words
+    else:
+        assert number(re.search(r"observed (\S+)\.", words)[1]) == pytest.approx(target[row], rel=1e-4)
+    page.locator("#point").focus()
+    page.keyboard.press("Home")
+    assert page.locator("#row-terms tbody tr").count() == 2
+    if kind == "two":
+        assert "probabilities belong to the chosen point" in page.locator("#row-words").inner_text()
+
+
+def test_figures_on_the_rows_given(show, reports):
+    _, table, made = reports
+    model, target, selector = made["two"]
+    page = show("two")
+    wrong = (model.predict(table) != target).mean()
+    assert (
+        page.locator("#check-about").inner_text().startswith(f"{100 * wrong:.1f} % of the predictions on the 260 rows")
+    )
+    shares = page.locator("#attribute-bars tbody tr")
+    names = shares.locator("td:nth-child(1)").all_inner_texts()
+    found = [number(text) for text in shares.locator("td:nth-child(3)").all_inner_texts()]
+    expected = dict(zip(table.columns, 100 * model.feature_importances_, strict=True))
+    np.testing.assert_allclose(found, [expected[name] for name in names], atol=0.051)
+    assert page.locator("#votes-bars tbody tr").count() >= selector.get_support().sum()
+    for chart in page.locator("svg").all():
+        assert chart.get_attribute("role") == "img"
+        assert len(chart.get_attribute("aria-label")) > 20
+
+
+def test_a_page_without_rows(show):
+    page = show("bare")
+    for section in ("dependence", "check", "rows"):
+        assert "made without a table of rows" in page.locator(f"#{section}-about").inner_text()
+    assert not page.locator("#votes").is_visible()
+    page.locator("#point").focus()
+    page.keyboard.press("End")
+    assert UNKNOWN in column(page, 5)
+
+
+@pytest.mark.parametrize("kind", ["two", "three", "number", "bare"])
+def test_hostile_names_on_a_phone(show, kind):
+    """Names are text wherever they stand, and none is so long that the page must be scrolled sideways."""
+    page = show(kind, viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    assert page.locator("#path-chart svg").bounding_box()["width"] <= 360
+    assert page.locator("img").count() == 0
+    assert page.locator("body b, body i").count() == 0
+    assert page.evaluate("document.scripts.length") == 2
+    if kind != "bare":
+        assert page.title() == f"{kind} {ATTACK}"
+        assert page.locator("h1").inner_text() == f"{kind} {ATTACK}"
+
+
+# Relative luminance and contrast after WCAG 2.2, of every pair of text and ground.
+CONTRAST = """() => {
+  const texts = "p, td, th, dt, dd, h1, h2, a, label, button:enabled, summary, figcaption, svg text";
+  const light = (colour) => {
+    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
+    const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)$|transparent/.test(colour)) return colour;
+    }
+    return getComputedStyle(document.documentElement).backgroundColor;
+  };
+  const found = [];
+  for (const node of document.querySelectorAll(texts)) {
+    const style = getComputedStyle(node);
+    const [one, other] = [light(node instanceof SVGElement ? style.fill : style.color), light(ground(node))];
+    found.push((Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05));
+  }
+  return Math.min(...found);
+}"""
+
+
+def test_dark_and_light(show):
+    def ground(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light, dark = show("two", color_scheme="light"), show("two", color_scheme="dark")
+    colours = ground(light), ground(dark)
+    assert colours[0] != colours[1]
+    assert min(page.evaluate(CONTRAST) for page in (light, dark)) >= 4.5
+    for page, other in ((light, colours[1]), (dark, colours[0])):
+        page.locator("#theme").click()
+        assert ground(page) == other
+    page.emulate_media(media="print")
+    assert ground(page) == "rgb(255, 255, 255)"
+    assert not page.locator("#point").is_visible()
+
+
+def test_the_keyboard_reaches_everything(show):
+    page = show("two")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        if "row-after" in reached:
+            break
+    assert {"point", "rule-text", "rule-attribute", "row"} <= reached
+
+
+def test_printing_shows_every_rule(show, reports):
+    page, model = show("two"), reports[2]["two"][0]
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#rule-rows tr").count() == len(model.rules_)
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#rule-rows tr").count() == min(len(model.rules_), 25)
+    assert len(page.pdf(format="A4")) > 20_000
