@@ -82,7 +82,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Repetitions that must agree on an attribute, at most `n_repeats`.
     penalties : int, default=13
         Points of each path, from sparse to dense.
-    min_loss : float, default=0.002
+    min_loss : float, default=0.003
         Rise of the squared error, as a share of the target's variance, that makes an attribute worth keeping. Only for
         ``"loss"``; 0 keeps all that matter more than chance.
     n_features_to_select : int or float, default=None
@@ -196,7 +196,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         n_repeats: int = 5,
         min_votes: int = 3,
         penalties: int = 13,
-        min_loss: float = 0.002,
+        min_loss: float = 0.003,
         n_features_to_select: int | float | None = None,
         task: str = "auto",
         n_candidates: int = 1000,

@@ -67,7 +67,7 @@ PART_WORDS: dict[str, tuple[str, ...]] = {
         "**Votes**, as in the paper: at 13 fit weights the rules of the 20 largest coefficients vote; an "
         "attribute is kept if 3 of 5 repetitions have it in a voted rule. **Loss** is the default of "
         "`RuleAttributeSelector`: attributes are spared one after the other while the error of a ridge "
-        "fit of the rules that are left rises by no more than 0.2 % of the target's variance, or by no "
+        "fit of the rules that are left rises by no more than 0.3 % of the target's variance, or by no "
         "more than it does for shuffled copies.",
     ),
     "selection": (
