@@ -52,6 +52,17 @@ def test_a_file_gets_one_line_a_stage(capsys, clock):
     assert "\r" not in err
 
 
+def test_a_stage_that_comes_back_has_one_line(capsys, clock):
+    progress = Progress(verbose=1)
+    for _ in range(3):
+        for name, seconds in (("Counting", 1.0), ("Weighting", 0.5)):
+            progress.stage(name)
+            clock.now += seconds
+    progress.close()
+    lines = [line.split() for line in capsys.readouterr().err.splitlines()]
+    assert lines == [["Counting", "3.00", "s"], ["Weighting", "1.50", "s"]]
+
+
 def test_a_terminal_gets_a_bar_and_the_time_left(monkeypatch, clock):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)

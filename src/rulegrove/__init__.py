@@ -37,7 +37,18 @@ _HOMES = {
     "Spgl1": "solvers",
     "load_model": "estimators.model_file",
 }
-_FOLDERS = ("datasets", "estimators", "exceptions", "export", "inspection", "losses", "plots", "report", "solvers")
+_FOLDERS = (
+    "datasets",
+    "engines",
+    "estimators",
+    "exceptions",
+    "export",
+    "inspection",
+    "losses",
+    "plots",
+    "report",
+    "solvers",
+)
 
 
 def __getattr__(name: str) -> Any:

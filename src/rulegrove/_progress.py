@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a moving bar on a terminal, one line a stage elsewhere."""
+"""Progress of long work on standard error: a moving bar on a terminal, and at the end one line a stage."""
 
 import sys
 import time
@@ -17,10 +17,11 @@ class Progress:
         self._loud = verbose > 0
         self._name = ""
         self._started = self._shown = 0.0
+        self._spent: dict[str, float] = {}
 
     def stage(self, name: str) -> "Progress":
-        """Begin a stage; the one before is finished."""
-        self.close()
+        """Begin a stage, or go on with one that was begun before; the present one rests."""
+        self._rest()
         self._name, self._started = name, time.perf_counter()
         self._shown = self._started  # a first guess of the time left would be wild
         return self
@@ -37,9 +38,16 @@ class Progress:
         sys.stderr.write(f"\r{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {left:4.1f} s left ")
         sys.stderr.flush()
 
-    def close(self) -> None:
-        """Finish the running stage with its time."""
-        if self._loud and self._name:
-            clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
-            sys.stderr.write(f"{clear}{self._name:<22} {time.perf_counter() - self._started:7.2f} s\n")
+    def _rest(self) -> None:
+        """Note the time of the running stage."""
+        if self._name:
+            self._spent[self._name] = self._spent.get(self._name, 0.0) + time.perf_counter() - self._started
         self._name = ""
+
+    def close(self) -> None:
+        """Finish: tell how long each stage took in all."""
+        self._rest()
+        if self._loud and self._spent:
+            lines = [f"{name:<22} {seconds:7.2f} s\n" for name, seconds in self._spent.items()]
+            sys.stderr.write(("\r\x1b[2K" if sys.stderr.isatty() else "") + "".join(lines))
+        self._spent.clear()

@@ -129,7 +129,9 @@ def _column_names(X: Any) -> list[str] | None:
     return [str(name) for name in names]
 
 
-def learn_columns(X: Any, *, categorical: Categorical = "auto", max_categories: int = 255) -> Columns:
+def learn_columns(
+    X: Any, *, categorical: Categorical = "auto", max_categories: int = 255, rows: IntArray | None = None
+) -> Columns:
     """Read a training table and decide which attributes are categories.
 
     Parameters
@@ -140,6 +142,9 @@ def learn_columns(X: Any, *, categorical: Categorical = "auto", max_categories: 
         or an object array.
     max_categories : int
         More categories than this are refused.
+    rows : ndarray of shape (n_some,), optional
+        Rows whose categories are learned; one that these do not have is unknown, as in `encode_columns`. All by
+        default.
 
     Returns
     -------
@@ -168,7 +173,7 @@ def learn_columns(X: Any, *, categorical: Categorical = "auto", max_categories: 
         if chosen[position] if chosen is not None else values.dtype == object:
             if chosen is None and categorical is None:
                 raise InvalidInputError(f"{place} holds text and `categorical_features` is None; encode or list it.")
-            labels = _labels(values, place)
+            labels = _labels(values if rows is None else values[rows], place)
             if len(labels) > max_categories:
                 raise InvalidInputError(
                     f"{place} has {len(labels)} categories, more than the {max_categories} bins of `max_bins`. "

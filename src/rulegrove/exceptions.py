@@ -15,6 +15,10 @@ class DroppedRuleWarning(RulegroveWarning):
     """A rule that was given cannot carry information (it holds on all rows, or on none) and was left out."""
 
 
+class SampleWarning(RulegroveWarning):
+    """A model fitted on a sample of the rows does not do as well, or as badly, on all of them."""
+
+
 class NotConvergedWarning(RulegroveWarning, ConvergenceWarning):
     """A solver reached its limit before its tolerance; the message says by how much."""
 

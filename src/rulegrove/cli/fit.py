@@ -11,7 +11,7 @@ from rulegrove.cli.parameters import ensemble_options, takes_parameters
 
 @takes_parameters(ensemble_options())
 def fit(
-    data: options.Data,
+    data: options.Parts,
     target: options.Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
     report: Annotated[
@@ -34,29 +34,37 @@ def fit(
 ) -> None:
     """Learn ranked rules from a table.
 
-    Example: rulegrove fit customers.csv --target churn -o model.json
+    Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
     from rulegrove.cli.fitting import explained_share, make_estimator, read_own_rules
+    from rulegrove.cli.large import LargeTraining, is_large, read_large
     from rulegrove.cli.output import note, print_json, shows_progress
     from rulegrove.cli.rule_output import describe_model, print_rules
-    from rulegrove.cli.training import read_training
+    from rulegrove.cli.training import Training, read_training
+    from rulegrove.cli.values import read_settings
     from rulegrove.cli.writing import check_output
 
     check_output(output)
     check_output(report)
-    training = read_training(data, target, task=task, drop=drop or (), categorical=categorical or (), weights=weights)
+    given: dict[str, Any] = {"task": task, "drop": drop or (), "categorical": categorical or (), "weights": weights}
+    training: Training | LargeTraining
+    if is_large(data):
+        n_jobs = read_settings({"n_jobs": parameters.get("n_jobs")}).get("n_jobs")
+        training = read_large(data, target, **given, n_jobs=n_jobs, verbose=shows_progress(quiet))
+    else:
+        training = read_training(data[0], target, **given)
     training.tell(quiet=quiet)
     own = None if rules is None else read_own_rules(rules)
-    given = {"rules": own, "force_rules": force_rules}
-    model = make_estimator(training, {**parameters, **given}, verbose=shows_progress(quiet))
-    model.fit(training.X, training.y, sample_weight=training.weights)
+    rules_of_own = {"rules": own, "force_rules": force_rules}
+    model = make_estimator(training, {**parameters, **rules_of_own}, verbose=shows_progress(quiet))
+    training.fit(model)
     if output is not None:
         model.save(output)
     if report is not None:
         from rulegrove.cli.reporting import title_report
         from rulegrove.report import write_report
 
-        write_report(model, report, training.X, training.y, title=title_report(target, data))
+        write_report(model, report, *training.show(), title=title_report(target, data[0]))
     share = explained_share(model)
     if as_json:
         saved = {

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rulegrove.cli.large import LargeTraining
 from rulegrove.cli.reading import check_file
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.training import Training
@@ -13,12 +14,12 @@ from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 
 
-def make_estimator(training: Training, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
+def make_estimator(training: Training | LargeTraining, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
     Parameters
     ----------
-    training : Training
+    training : Training or LargeTraining
     words : mapping
         Parameters; None for those that were not given.
     verbose : bool

@@ -7,6 +7,9 @@ import typer
 
 DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl."
 
+PARTS_HELP = f"{DATA_HELP} Several Parquet files, a folder of them or one beyond 512 MB are read part by part."
+
+Parts = Annotated[list[Path], typer.Argument(help=PARTS_HELP, show_default=False)]
 Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="Model file, as `rulegrove fit -o` writes it.", show_default=False)]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)]

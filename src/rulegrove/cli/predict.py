@@ -11,7 +11,7 @@ from rulegrove.cli import options
 
 def predict(
     model: options.Model,
-    data: options.Data,
+    data: options.Parts,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end; CSV is printed without it.")
     ] = None,
@@ -23,15 +23,22 @@ def predict(
 
     The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
     """
-    from rulegrove.cli.output import note, print_json
-    from rulegrove.cli.predicting import predict_table
+    from rulegrove.cli.large import is_large
+    from rulegrove.cli.output import note, print_json, shows_progress
+    from rulegrove.cli.predicting import predict_parts, predict_table
     from rulegrove.cli.scoring import read_model, read_rows
     from rulegrove.cli.words import count
     from rulegrove.cli.writing import check_output, write_csv, write_table
 
     check_output(output, table=True)
     fitted = read_model(model)
-    predicted = predict_table(fitted, read_rows(fitted, data), keep or ())
+    if is_large(data):
+        n_rows = predict_parts(fitted, data, output, keep or (), verbose=shows_progress(quiet))
+        note(f"{count(n_rows, 'prediction')} written to '{output}'.", quiet=quiet)
+        if as_json:
+            print_json({"predictions": n_rows, "output": str(output)})
+        return
+    predicted = predict_table(fitted, read_rows(fitted, data[0]), keep or ())
     if output is not None:
         write_table(predicted, output)
         note(f"{count(predicted.num_rows, 'prediction')} written to '{output}'.", quiet=quiet)

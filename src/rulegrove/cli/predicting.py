@@ -1,13 +1,39 @@
 """Predictions as a table."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 
-from rulegrove.cli.reading import find_column
+from rulegrove.cli.large import open_large
+from rulegrove.cli.reading import find_column, find_name
 from rulegrove.cli.scoring import Ensemble, take_attributes
+from rulegrove.engines.predicting import predict_over
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.exceptions import InvalidInputError
+
+
+def predict_parts(
+    model: Ensemble, paths: Sequence[Path], output: Path | None, keep: Sequence[str] = (), *, verbose: bool = False
+) -> int:
+    """Predict tables that are not read into memory, from file to file; return how many rows were written.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    paths : sequence of path
+    output : path or None
+        Where to; without it the predictions are refused, for they may be too many to print.
+    keep : sequence of str
+        Columns to pass on.
+    verbose : bool
+        Whether to show progress.
+    """
+    if output is None:
+        raise InvalidInputError("Predictions of a table in parts go to a file; give `-o predictions.parquet`.")
+    engine = open_large(paths)
+    kept = [find_name(engine.schema.names, name, "--keep") for name in keep]
+    return predict_over(engine, model.set_params(verbose=int(verbose)), output, keep=kept)
 
 
 def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str] = ()) -> pa.Table:

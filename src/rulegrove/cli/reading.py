@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,7 +61,11 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
 
 def match_column(table: pa.Table, name: str) -> str | None:
     """Return the name of a column as the table spells it (accents may be composed in another way), None without it."""
-    names: list[str] = table.column_names
+    return match_name(table.column_names, name)
+
+
+def match_name(names: Sequence[str], name: str) -> str | None:
+    """Return one of the names of columns as it is spelled there, None where it is not among them."""
     alike = [known for known in names if _composed(known) == _composed(name)]
     return name if name in names else alike[0] if len(alike) == 1 else None
 
@@ -76,9 +80,14 @@ def find_column(table: pa.Table, name: str, option: str) -> str:
     option : str
         What names the column, for the message.
     """
-    found = match_column(table, name)
+    return find_name(table.column_names, name, option)
+
+
+def find_name(names: Sequence[str], name: str, option: str) -> str:
+    """Return one of the names of columns as it is spelled there, refusing one that is not among them."""
+    found = match_name(names, name)
     if found is None:
-        hint = suggest(name, table.column_names) or f" It has {list_names(table.column_names)}."
+        hint = suggest(name, names) or f" It has {list_names(names)}."
         raise InvalidInputError(f"`{option}` names '{name}', which is no column of the table.{hint}")
     return found
 

@@ -63,6 +63,14 @@ class Training:
         """Classes by their words."""
         return {str(label): label for label in np.unique(self.y).tolist()}
 
+    def fit(self, model: Any) -> None:
+        """Fit a model."""
+        model.fit(self.X, self.y, sample_weight=self.weights)
+
+    def show(self) -> tuple[Any, Any]:
+        """Return attributes and target of rows to show a model on: all of them."""
+        return self.X, self.y
+
     def describe(self) -> dict[str, Any]:
         """Return what was read and guessed, for JSON."""
         found = {"rows": self.X.num_rows, "rows_without_target": self.n_left_out, "target": self.target}

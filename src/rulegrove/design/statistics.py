@@ -317,6 +317,7 @@ def collect_statistics(
     n_threads: int = 1,
     block_rows: int = 32768,
     on_progress: Callable[[int, int], None] | None = None,
+    onto: Statistics | None = None,
 ) -> Statistics:
     """Go through a table once and collect the statistics of its rules and linear terms.
 
@@ -343,6 +344,8 @@ def collect_statistics(
         Rows of a block.
     on_progress : callable, optional
         Called with the rows done and the rows in all.
+    onto : Statistics, optional
+        Statistics to add to in place, with as many folds as there are.
 
     Returns
     -------
@@ -350,7 +353,9 @@ def collect_statistics(
     """
     n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
     weighted = weights is not None and bool((weights != 1.0).any())
-    statistics = Statistics.zeros(n_folds, program.n_rules, linear_terms.n_terms, y.shape[1], weighted=weighted)
+    statistics = onto
+    if statistics is None:
+        statistics = Statistics.zeros(n_folds, program.n_rules, linear_terms.n_terms, y.shape[1], weighted=weighted)
     features = np.union1d(program.used_features, linear_terms.features)
     rule_rows = np.searchsorted(features, program.used_features)
     linear_rows = np.searchsorted(features, linear_terms.features)

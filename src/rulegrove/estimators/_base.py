@@ -1,7 +1,9 @@
 """What the classifier and the regressor share: parameters, the fit, the fitted attributes."""
 
+import functools
 import os
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -25,13 +27,26 @@ from rulegrove._validation import (
 )
 from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
+from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Linear
+from rulegrove.estimators import _growing
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
-from rulegrove.estimators._fitted import Fitted, make_model, one_or_all, share_importance
-from rulegrove.estimators._fitting import Plan, Pool, fit_pool, resolve_choice, spawn_pairs
+from rulegrove.estimators._design import Design, Request, count_requests
+from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
+from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
-from rulegrove.estimators._growing import Growth, check_subsample, count_features
-from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
+from rulegrove.estimators._growing import Growth, check_subsample, count_features, count_subsample, size_pool
+from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._sampling import RowCode, Sampled, Source, TargetCode
+from rulegrove.estimators._training import (
+    NEVER_HELD_OUT,
+    Drawn,
+    Target,
+    TrainingData,
+    assign_folds,
+    make_rng,
+    warn_constant,
+)
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
@@ -40,6 +55,8 @@ from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import SOLVERS, Solver, make_solver
 from rulegrove.trees import _kernels as tree_kernels
+
+SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 
 
 class BaseRuleEnsemble(BaseEstimator):
@@ -141,10 +158,19 @@ class BaseRuleEnsemble(BaseEstimator):
 
     _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
     _no_loss_for: ClassVar[str]  # what other losses are for
+    _of_classes: ClassVar[bool]  # whether the target is classes
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         """Check the target and put it as the fit wants it."""
+
+    @abstractmethod
+    def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
+        """Check the target of a table beyond a pool and return it as an array."""
+
+    @abstractmethod
+    def _learn_target(self, sampled: Sampled) -> TargetCode:
+        """Return how the target of a table beyond a pool becomes numbers; keep what the estimator knows of it."""
 
     @abstractmethod
     def _tree_loss(self, targets: FloatArray) -> Loss:
@@ -174,11 +200,94 @@ class BaseRuleEnsemble(BaseEstimator):
         check_parameters(self)
         check_sources(self)
         solver = self._make_solver()
+        table = as_table(X)
+        if len(table) > _growing.POOL_ROWS:
+            return self._fit_sampled(self._in_memory(table, y, sample_weight), solver)
+        data, folds, n_folds, rngs = self._read(table, y, sample_weight)
+
+        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Statistics]:
+            return count_requests(data, requests, folds, count_threads(self.n_jobs), progress)
+
+        self._fit(solver, data, folds, n_folds, rngs, count)
+        return self
+
+    def _fit_sampled(
+        self,
+        source: Source,
+        solver: Solver | None = None,
+        keep: Callable[[RowCode, TrainingData, list[Pool]], None] | None = None,
+    ) -> Self:
+        """Fit to a table beyond a pool: learn from a sample of its rows, count over all of them.
+
+        Parameters
+        ----------
+        source : Source
+        solver : Solver, optional
+            What `_make_solver` has made, if it was called before.
+        keep : callable, optional
+            Given the pools of rules with their statistics, before these are forgotten.
+        """
+        if solver is None:
+            check_parameters(self)
+            check_sources(self)
+            solver = self._make_solver()
+        *rngs, seeds = make_rng(self.random_state).spawn(3)
+        fold_seed, sample_seed = (int(seed) for seed in seeds.integers(2**63, size=2))
+        sampled = source.sample(sample_seed, functools.partial(self._count_drawn, solver))
+        check_features(self, sampled.table, reset=True)
+        target_code = self._learn_target(sampled)
+        target = target_code.read(sampled.y, sampled.weights)
+        data = TrainingData.of(sampled.columns, target, Drawn(sampled.ranks, sampled.summary.n_rows))
+        check_subsample(self.subsample, data.n_counted)
+        warn_constant(data)
+        cv = (5 if self.cv is None else self.cv) if isinstance(self.selection, str) else 1
+        dealt = source.deal(cv, target_code, fold_seed)
+        weighted = sampled.summary.varies(target_code.class_weights)
+        code = RowCode(sampled.columns.features, target_code, weighted, dealt)
+        *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
+
+        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Statistics]:
+            return source.count(requests, code, progress)
+
+        pools = self._fit(solver, data, folds, dealt.n_folds, rngs, count)
+        if keep is not None:
+            keep(code, data, pools)
+        return self
+
+    def _count_drawn(self, solver: Solver, n_counted: int) -> int:
+        """Return how many rows to draw of those that count: for trees, for probabilities, for the solver."""
+        pool = size_pool(count_subsample(self.subsample, n_counted))
+        needed = SAMPLE_ROWS if getattr(solver, "needs_rows", False) else 0
+        return max(pool + CALIBRATION_ROWS, needed)
+
+    def _in_memory(self, table: Any, y: Any, sample_weight: Any) -> TableInMemory:
+        """Return a table with its target as a source to fit to."""
+        return TableInMemory(
+            table,
+            y,
+            sample_weight,
+            read_labels=self._read_labels,
+            classes=self._of_classes,
+            categorical=self.categorical_features,
+            max_categories=self.max_bins,
+            n_threads=count_threads(self.n_jobs),
+        )
+
+    def _fit(
+        self,
+        solver: Solver,
+        data: TrainingData,
+        folds: IntArray,
+        n_folds: int,
+        rngs: list[np.random.Generator],
+        count: Count,
+    ) -> list[Pool]:
+        """Grow rules from the data, have them counted, weight them, keep the best few."""
+        self.__dict__.pop("statistics_", None)  # those of an earlier fit
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
-        data, folds, n_folds, rngs = self._read(X, y, sample_weight)
-        selection, honest = self._resolve_choice(data.rows.size)
-        solver = self._suit_solver(solver, data.rows.size)
+        selection, honest = self._resolve_choice(data.n_counted)
+        solver = self._suit_solver(solver, data.n_counted)
         kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
         announce_compilation(kernels)
         parts = self._pools(data)
@@ -196,19 +305,21 @@ class BaseRuleEnsemble(BaseEstimator):
             joint=joint,
             n_threads=n_threads,
         )
-        pools = [
-            fit_pool(part, plan, *pair, progress)
-            for part, pair in zip(parts, spawn_pairs(rngs, len(parts)), strict=True)
-        ]
+        pools = fit_pools(parts, plan, spawn_pairs(rngs, len(parts)), count, progress)
         progress.close()
-        outputs = [weighted for pool in pools for weighted in pool.outputs]
+        outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
+        self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
+        self._calibrate(data, folds, pools)
+        return pools
+
+    def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
+        """Set the fitted attributes that tell of all candidates; return the outputs of all pools."""
+        outputs = [weighted for of_pool in of_pools for weighted in of_pool]
         self.path_ = one_or_all([weighted.path for weighted in outputs])
         self.selection_ = one_or_all([weighted.selection for weighted in outputs])
         self.solver_ = one_or_all([weighted.solver for weighted in outputs])
-        self.candidates_ = one_or_all([pool.design.terms for pool in pools])
-        self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
-        self._calibrate(data, folds, pools)
-        return self
+        self.candidates_ = one_or_all([design.terms for design in designs])
+        return outputs
 
     def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
         """Fit what turns scores into probabilities, if anything does."""

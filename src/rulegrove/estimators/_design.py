@@ -1,5 +1,6 @@
 """Candidates counted: their statistics by fold, as problems for a solver."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,11 +13,44 @@ from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
-from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import simplify, thin
 from rulegrove.solvers.base import Problem
 from rulegrove.walk import Fold
+
+Candidates = tuple[tuple[Rule, ...], LinearTerms]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Candidates to be counted.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    linear : LinearTerms
+    output : int, optional
+        The only output that they are weighted for; all by default.
+    held_out : int, optional
+        The only fold that is told apart from the others; all are by default.
+    """
+
+    rules: tuple[Rule, ...]
+    linear: LinearTerms
+    output: int | None = None
+    held_out: int | None = None
+
+    @property
+    def outputs(self) -> slice:
+        """Columns of the target that they are weighted for."""
+        return slice(None) if self.output is None else slice(self.output, self.output + 1)
+
+    def sides(self, folds: IntArray) -> IntArray:
+        """Return the folds as the request tells them apart."""
+        if self.held_out is None:
+            return folds
+        return np.where(folds < 0, NEVER_HELD_OUT, (folds == self.held_out).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -38,6 +72,8 @@ class Design:
         Signs that the coefficients must have, as in `Problem`.
     unpenalised : ndarray of shape (n_terms,), optional
         Terms that the penalty leaves alone, as in `Problem`.
+    whole : Moments, optional
+        Moments of the whole table, where the statistics are those of rows drawn from it.
     """
 
     terms: Terms
@@ -48,6 +84,7 @@ class Design:
     starts: IntArray | None = None
     signs: IntArray | None = None
     unpenalised: BoolArray | None = None
+    whole: Moments | None = None
 
     def problems(self) -> list[Problem]:
         """Return the whole data as a solver wants it, one problem an output."""
@@ -88,7 +125,7 @@ def as_problems(moments: Moments) -> list[Problem]:
 
 def build_design(
     data: TrainingData,
-    candidates: tuple[tuple[Rule, ...], LinearTerms],
+    candidates: Candidates,
     folds: IntArray,
     max_correlation: float,
     needs_rows: bool,
@@ -96,8 +133,26 @@ def build_design(
     progress: Progress,
     constraints: Constraints = NO_CONSTRAINTS,
 ) -> Design:
-    """Count the candidates, drop repeats; a solver that needs rows gets the bits of what is left by a second pass."""
+    """Count the candidates and make a design of them."""
     statistics = count_candidates(data, candidates, folds, n_threads, progress)
+    return make_design(data, candidates, statistics, folds, max_correlation, needs_rows, n_threads, constraints)
+
+
+def make_design(
+    data: TrainingData,
+    candidates: Candidates,
+    statistics: Statistics,
+    folds: IntArray,
+    max_correlation: float,
+    needs_rows: bool,
+    n_threads: int,
+    constraints: Constraints = NO_CONSTRAINTS,
+) -> Design:
+    """Drop repeats among counted candidates; a solver that needs rows gets the bits of what is left.
+
+    Where the data are rows drawn from a larger table, such a solver has these alone: their moments stand beside their
+    bits, and those of the whole table are kept to tell of the terms.
+    """
     design = choose_terms(candidates, statistics, max_correlation, constraints)
     if not needs_rows:
         return design
@@ -105,15 +160,25 @@ def build_design(
     rows, targets, starts = collect_rows(
         data.columns, program, design.terms.linear, data.targets, folds, weights=data.weights, n_threads=n_threads
     )
-    return replace(design, rows=rows, targets=targets, starts=starts)
+    design = replace(design, rows=rows, targets=targets, starts=starts)
+    if data.drawn is None:
+        return design
+    drawn = count_candidates(data, (design.terms.rules, design.terms.linear), folds, n_threads, Progress())
+    return replace(design, statistics=drawn, total=drawn.moments(), whole=design.total)
+
+
+def count_requests(
+    data: TrainingData, requests: Sequence[Request], folds: IntArray, n_threads: int, progress: Progress
+) -> Iterator[Statistics]:
+    """Yield the statistics of one request after the other, each from one pass over the rows when it is asked for."""
+    for request in requests:
+        part = replace(data, targets=data.targets[:, request.outputs])
+        stage = progress.stage("Counting rules")
+        yield count_candidates(part, (request.rules, request.linear), request.sides(folds), n_threads, stage)
 
 
 def count_candidates(
-    data: TrainingData,
-    candidates: tuple[tuple[Rule, ...], LinearTerms],
-    folds: IntArray,
-    n_threads: int,
-    progress: Progress,
+    data: TrainingData, candidates: Candidates, folds: IntArray, n_threads: int, progress: Progress
 ) -> Statistics:
     """Return the statistics of all candidates, from one pass over the rows."""
     rules, linear = candidates
@@ -130,7 +195,7 @@ def count_candidates(
 
 
 def choose_terms(
-    candidates: tuple[tuple[Rule, ...], LinearTerms],
+    candidates: Candidates,
     statistics: Statistics,
     max_correlation: float,
     constraints: Constraints = NO_CONSTRAINTS,

@@ -34,6 +34,8 @@ class Fitted:
     mean_targets : ndarray of shape (n_terms,)
         Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
     aliases : tuple of tuple of Alias
+    class_shares : ndarray of shape (n_terms, n_classes), optional
+        Share of each class where a rule holds, where it is known without the rows.
     """
 
     model: RuleModel
@@ -41,6 +43,7 @@ class Fitted:
     supports: FloatArray
     mean_targets: FloatArray
     aliases: tuple[tuple[Alias, ...], ...]
+    class_shares: FloatArray | None = None
 
 
 def one_or_all(items: list[Any]) -> Any:
@@ -74,7 +77,7 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
     intercepts = np.empty(len(outputs))
     for output, weighted in enumerate(outputs):
         design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
-        moments = design.total
+        moments = design.total if design.whole is None else design.whole
         mean = moments.x_sum / moments.weight
         spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
         coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
@@ -108,10 +111,15 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
 
 
 def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArray:
-    """Return the rows that are held out once, or a fixed draw of many: a curve needs no more."""
+    """Return the rows that are held out once, or a fixed draw of many: a curve needs no more.
+
+    Of rows drawn from a larger table these are the last ones drawn, which trees do not see.
+    """
     rows = data.rows[folds[data.rows] < n_folds]
     if rows.size <= CALIBRATION_ROWS:
         return rows
+    if data.drawn is not None:
+        return np.sort(rows[np.argpartition(-data.drawn.ranks[rows], CALIBRATION_ROWS - 1)[:CALIBRATION_ROWS]])
     return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
 
 

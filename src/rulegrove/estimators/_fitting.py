@@ -1,23 +1,29 @@
 """A pool of rules: grown, counted, weighted, a point chosen."""
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import IntArray
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.statistics import Moments, Statistics
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._design import Design, build_design
+from rulegrove.estimators._design import Candidates, Design, Request, make_design
 from rulegrove.estimators._growing import Growth, grow_rules
-from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
+from rulegrove.estimators._settling import settle_choice
+from rulegrove.estimators._training import TrainingData
+from rulegrove.exceptions import SampleWarning
 from rulegrove.joint_selection import Joint, select_joint
 from rulegrove.selection import Selection, select
 from rulegrove.solvers import Glmnet
 from rulegrove.solvers.base import Path, Solver
 from rulegrove.walk import Fold
 
+DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
+ROUNDING = 1e-9
 HONEST_ROWS = 1000  # up to here rules are grown anew in each fold unless told otherwise
 
 
@@ -98,23 +104,84 @@ def spawn_pairs(
     return [(first, second)] if n_pools == 1 else list(zip(first.spawn(n_pools), second.spawn(n_pools), strict=True))
 
 
-def fit_pool(
-    data: TrainingData, plan: Plan, rng: np.random.Generator, fold_rng: np.random.Generator, progress: Progress
-) -> Pool:
-    """Grow rules, count them, weight them."""
-    needs_rows = bool(getattr(plan.solver, "needs_rows", False))
+@dataclass(frozen=True)
+class Grown:
+    """The candidates of a pool, not yet counted: those of all rows, and those grown without each fold, if any."""
+
+    data: TrainingData
+    output: int | None
+    candidates: Candidates
+    of_folds: list[Candidates]
+
+    def requests(self) -> list[Request]:
+        """Return what is to be counted: the candidates of all rows first."""
+        return [
+            Request(*self.candidates, self.output),
+            *(Request(*candidates, self.output, fold) for fold, candidates in enumerate(self.of_folds)),
+        ]
+
+
+Count = Callable[[Sequence[Request], Progress], Iterator[Statistics]]
+
+
+def fit_pools(
+    parts: Sequence[TrainingData],
+    plan: Plan,
+    pairs: Sequence[tuple[np.random.Generator, np.random.Generator]],
+    count: Count,
+    progress: Progress,
+) -> list[Pool]:
+    """Grow the rules of all pools, count them, weight them.
+
+    Parameters
+    ----------
+    parts : sequence of TrainingData
+        One for each pool: all outputs, or one.
+    plan : Plan
+    pairs : sequence of pairs of Generator
+        For each pool one for its rules and one for those of its folds.
+    count : callable
+        What counts candidates, over all rows of the table.
+    progress : Progress
+    """
+    grown = []
+    for place, (part, pair) in enumerate(zip(parts, pairs, strict=True)):
+        grown.append(grow_pool(part, None if len(parts) == 1 else place, plan, *pair, progress))
+    counted = count([request for pool in grown for request in pool.requests()], progress)
+    return [weight_pool(pool, plan, counted, progress) for pool in grown]
+
+
+def grow_pool(
+    data: TrainingData,
+    output: int | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    fold_rng: np.random.Generator,
+    progress: Progress,
+) -> Grown:
+    """Grow the rules of a pool; without each fold too, which is honest and as many times the work, if asked to."""
     candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"))
-    counting = progress.stage("Counting rules")
-    limit = plan.growth.max_correlation
-    constraints = plan.growth.constraints
-    design = build_design(data, candidates, plan.folds, limit, needs_rows, plan.n_threads, counting, constraints)
-    fold_terms = [design.terms] * plan.n_folds
-    held_out: list[list[Fold]] = []
-    if isinstance(plan.selection, str) and plan.honest:
-        regrowing, rngs = progress.stage("Regrowing in folds"), fold_rng.spawn(plan.n_folds)
-        fold_terms, held_out = regrown_folds(
-            data, plan.folds, plan.n_folds, plan.growth, rngs, needs_rows, plan.n_threads, regrowing
-        )
+    if not (isinstance(plan.selection, str) and plan.honest):
+        return Grown(data, output, candidates, [])
+    regrowing = progress.stage("Regrowing in folds")
+    of_folds = [
+        grow_rules(data, np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)), plan.growth, own_rng, regrowing)
+        for fold, own_rng in enumerate(fold_rng.spawn(plan.n_folds))
+    ]
+    return Grown(data, output, candidates, of_folds)
+
+
+def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Statistics], progress: Progress) -> Pool:
+    """Weight the rules of a pool, whose statistics come in the order of its requests."""
+    requests = iter(grown.requests())
+    design = _make_design(grown, next(requests), next(counted), plan)
+    fold_terms, held_out = [design.terms] * plan.n_folds, []
+    if grown.of_folds:
+        fold_terms = []
+        for request in requests:
+            regrown = _make_design(grown, request, next(counted), plan)
+            fold_terms.append(regrown.terms)
+            held_out.append(regrown.fold(1))
     elif isinstance(plan.selection, str):
         held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
     outputs = weight_terms(
@@ -125,40 +192,64 @@ def fit_pool(
         max_terms=plan.max_terms,
         joint=plan.joint,
         n_threads=plan.n_threads,
+        settled=grown.data.drawn is not None,
         progress=progress.stage("Weighting rules"),
     )
+    if design.whole is not None:
+        check_drawn(design, outputs)
     return Pool(design, fold_terms, outputs)
 
 
-def regrown_folds(
-    data: TrainingData,
-    folds: IntArray,
-    n_folds: int,
-    growth: Growth,
-    rngs: list[np.random.Generator],
-    needs_rows: bool,
-    n_threads: int,
-    progress: Progress,
-) -> tuple[list[Terms], list[list[Fold]]]:
-    """Folds whose rules were grown without their rows: honest, and as many times the work.
+def _make_design(grown: Grown, request: Request, statistics: Statistics, plan: Plan) -> Design:
+    """Return the design of counted candidates."""
+    return make_design(
+        grown.data,
+        (request.rules, request.linear),
+        statistics,
+        request.sides(plan.folds),
+        plan.growth.max_correlation,
+        bool(getattr(plan.solver, "needs_rows", False)),
+        plan.n_threads,
+        plan.growth.constraints,
+    )
 
-    Returns
-    -------
-    terms : list of Terms
-        The candidates of each fold.
-    folds : list of list of Fold
-        For each fold one record an output.
+
+def check_drawn(design: Design, outputs: Sequence[Weighted]) -> None:
+    """Warn where a model fitted on rows drawn from a table errs otherwise on the whole table than on those rows.
+
+    The squared error of the whole table comes from its moments, that of the rows from the rows, which tell by how much
+    chance lets the two differ.
     """
-    terms, regrown = [], []
-    for fold in range(n_folds):
-        candidates = grow_rules(data, np.flatnonzero((folds >= 0) & (folds != fold)), growth, rngs[fold], progress)
-        sides = np.where(folds < 0, NEVER_HELD_OUT, (folds == fold).astype(np.int64))
-        design = build_design(
-            data, candidates, sides, growth.max_correlation, needs_rows, n_threads, progress, growth.constraints
-        )
-        terms.append(design.terms)
-        regrown.append(design.fold(1))
-    return terms, regrown
+    assert design.whole is not None
+    assert design.rows is not None
+    assert design.targets is not None
+    counted = design.rows.weights > 0
+    weights = design.rows.weights[counted]
+    for output, weighted in enumerate(outputs):
+        coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+        scores = design.rows.scores(coef, intercept)[counted]
+        losses = (design.targets[counted, output] - scores) ** 2
+        mean = float(np.average(losses, weights=weights))
+        noise = float(np.sqrt(np.sum(weights**2 * (losses - mean) ** 2)) / weights.sum())
+        whole = squared_error(design.whole.of_output(output), coef, intercept)
+        if abs(whole - mean) > DRAWN_ERRORS * noise + ROUNDING * (mean + whole):
+            warnings.warn(
+                f"The model was fitted on a sample of {counted.sum():,} rows, where its mean squared error is "
+                f"{mean:.4g}; over all rows it is {whole:.4g}, {abs(whole - mean) / max(noise, 1e-300):.1f} standard "
+                "errors away. Take a solver with the squared loss, which goes by all rows.",
+                SampleWarning,
+                stacklevel=5,
+            )
+
+
+def squared_error(moments: Moments, coef: FloatArray, intercept: float) -> float:
+    """Return the mean of ``(y - intercept - x coef)**2`` from the moments of one output."""
+    used = np.flatnonzero(coef)
+    own = moments.take(used)
+    coef = coef[used]
+    fit = coef @ own.gram @ coef + 2 * intercept * (own.x_sum @ coef) + intercept**2 * own.weight
+    cross = own.x_y[:, 0] @ coef + intercept * own.y_sum[0]
+    return float((own.y_y[0] - 2 * cross + fit) / own.weight)
 
 
 def weight_terms(
@@ -169,6 +260,7 @@ def weight_terms(
     selection: str | float,
     max_terms: int | None,
     joint: Joint | None,
+    settled: bool,
     n_threads: int,
     progress: Progress,
 ) -> list[Weighted]:
@@ -184,6 +276,8 @@ def weight_terms(
         As in `select`; the cap is on the terms of one output, or of all outputs if they are solved together.
     joint : Joint, optional
         How the outputs are solved together; the solver must then be a Glmnet. Each on its own by default.
+    settled : bool
+        Whether the chosen points are solved to the last digit, as in `settle_choice`; not those solved together.
     progress : Progress
     """
     problems = design.problems()
@@ -203,17 +297,16 @@ def weight_terms(
 
     def weight(output: int, threads: int, on_progress: Callable[[int, int], None] | None) -> Weighted:
         folds = [fold[output] for fold in held_out]
-        return Weighted(
-            *select(
-                solver,
-                problems[output],
-                folds,
-                selection=selection,
-                max_terms=max_terms,
-                n_threads=threads,
-                on_progress=on_progress,
-            )
+        chosen = select(
+            solver,
+            problems[output],
+            folds,
+            selection=selection,
+            max_terms=max_terms,
+            n_threads=threads,
+            on_progress=on_progress,
         )
+        return Weighted(*(settle_choice(problems[output], folds, *chosen) if settled else chosen))
 
     if len(problems) == 1:
         return [weight(0, n_threads, progress)]

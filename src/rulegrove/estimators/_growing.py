@@ -22,6 +22,7 @@ from rulegrove.trees.boosting import grow_forest
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
 POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
 AUTO_SUBSAMPLE = 1500
+MOST_AUTO = 2**15  # from 30 million rows on, so that the pool has half a million rows however many there are
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,24 @@ def check_subsample(subsample: Any, n_rows: int) -> None:
 def count_subsample(subsample: Any, n_rows: int) -> int:
     """Rows a tree sees; "auto" is half of them, but from 3,000 rows on `AUTO_SUBSAMPLE`, later 100 + 6 sqrt(N).
 
-    The last is the rule of Friedman and Popescu (2008); for a few thousand rows it gives trees too little to see.
+    The last is the rule of Friedman and Popescu (2008); for a few thousand rows it gives trees too little to see. It
+    ends at `MOST_AUTO`.
     """
     if isinstance(subsample, str):
-        return max(2, min(n_rows // 2, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
+        return max(2, min(n_rows // 2, MOST_AUTO, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
     if isinstance(subsample, (int, np.integer)):
         return min(int(subsample), n_rows)
     return max(2, int(subsample * n_rows))
 
 
+def size_pool(subsample: int) -> int:
+    """Return how many rows trees, bins and winsor points come from at most."""
+    return max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
+
+
 def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntArray:
     """Return the rows that trees, bins and winsor points come from: all, or a uniform sample of a large table."""
-    size = max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
+    size = size_pool(subsample)
     return rows if rows.size <= size else np.sort(rng.choice(rows, size, replace=False))
 
 
@@ -90,8 +97,12 @@ def grow_rules(
     data: TrainingData, rows: IntArray, growth: Growth, rng: np.random.Generator, progress: Progress
 ) -> tuple[tuple[Rule, ...], LinearTerms]:
     """Candidate rules and linear terms from some of the rows."""
-    subsample = count_subsample(growth.subsample, rows.size)
-    pool = draw_pool(rows, subsample, rng)
+    if data.drawn is None:
+        subsample = count_subsample(growth.subsample, rows.size)
+        pool = draw_pool(rows, subsample, rng)
+    else:
+        subsample = count_subsample(growth.subsample, data.n_counted * rows.size // data.rows.size)
+        pool = rows[data.drawn.ranks[rows] < size_pool(subsample)]
     block = data.columns.take(pool)
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = growth.given.of_trees or ()

@@ -39,17 +39,37 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """How the rows of training data were drawn from a larger table.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_rows,)
+        Where each row stands among those drawn, by its random number: the first ones are a smaller sample.
+    n_counted : int
+        Rows that count in the larger table.
+    """
+
+    ranks: IntArray
+    n_counted: int
+
+
+@dataclass(frozen=True)
 class TrainingData:
-    """What is learned from: attributes, targets with one column an output, weights, the rows that count."""
+    """What is learned from: attributes, targets with one column an output, weights, the rows that count.
+
+    Of a table beyond a pool these are rows drawn from it, and `drawn` tells how.
+    """
 
     columns: Columns
     targets: FloatArray
     offset: float
     weights: FloatArray | None
     rows: IntArray
+    drawn: "Drawn | None" = None
 
     @classmethod
-    def of(cls, columns: Columns, target: Target) -> "TrainingData":
+    def of(cls, columns: Columns, target: Target, drawn: "Drawn | None" = None) -> "TrainingData":
         """Training data without the rows of weight zero; equal weights are as good as none."""
         weights = target.weights
         rows = np.arange(columns.n_rows) if weights is None else np.flatnonzero(weights > 0)
@@ -59,11 +79,16 @@ class TrainingData:
             raise InvalidInputError("The rows of positive weight belong to one class; a classifier needs two classes.")
         if weights is not None and np.ptp(weights[rows]) == 0:
             weights = None
-        return cls(columns, target.values, target.offset, weights, rows)
+        return cls(columns, target.values, target.offset, weights, rows, drawn)
 
     def of_output(self, output: int) -> "TrainingData":
         """Return the same rows with one of the outputs."""
         return replace(self, targets=self.targets[:, output : output + 1])
+
+    @property
+    def n_counted(self) -> int:
+        """Rows that count, in the whole table."""
+        return self.rows.size if self.drawn is None else self.drawn.n_counted
 
     def weights_of(self, rows: IntArray) -> FloatArray | None:
         """Weights of some rows."""

@@ -14,6 +14,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, held_out_scores, sample_held_out, share_classes
 from rulegrove.estimators._fitting import HONEST_ROWS, Pool
+from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
 from rulegrove.exceptions import InvalidInputError
@@ -27,6 +28,7 @@ from rulegrove.solvers import Glmnet, Solver
 # probabilities, is cheap with two classes; with more of them the folds choose the mix.
 L1_RATIO = 0.5
 L1_RATIO_OF_FEW = 0.15
+RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
@@ -113,7 +115,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
         (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
     cv : int, splitter or iterable of splits, default=5
-        Folds of the cross-validation. Test folds must not overlap.
+        Folds of the cross-validation. Test folds must not overlap. Beyond 65,536 rows a number of folds is dealt out by
+        the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
         look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
@@ -201,6 +204,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     _losses = ("squared", "ramp", "squared_hinge", "logistic")
     _no_loss_for = "numbers"
+    _of_classes = True
 
     def __init__(
         self,
@@ -268,21 +272,51 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         self.calibration = calibration
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
+        self._check_calibration()
+        self.classes_, codes = check_class_labels(self, y, n_rows)
+        target = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes))).of_codes(codes, weights)
+        self._check_class_sizes(codes if target.weights is None else codes[target.weights > 0])
+        return target
+
+    def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
+        classes, codes = check_class_labels(self, y, n_rows)
+        return np.asarray(classes[codes])
+
+    def _learn_target(self, sampled: Sampled) -> TargetCode:
+        self._check_calibration()
+        labels = sampled.summary.labels
+        self.classes_, _ = check_class_labels(self, np.repeat(labels, 3), 3 * len(labels))  # as of rows, which repeat
+        counts = sampled.summary.n_counted
+        drawn = np.unique(sampled.y)
+        if len(counts) == 2 and (len(drawn) < 2 or (isinstance(self.selection, str) and counts.min() < RARE_ROWS)):
+            label, n_rows = self.classes_.tolist()[int(np.argmin(counts))], int(counts.min())
+            where = (
+                f"none of the {sampled.y.size:,} rows drawn to grow rules" if len(drawn) < 2 else "too few for folds"
+            )
+            raise InvalidInputError(
+                f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Thin out the other "
+                "class and weight its rows, or add rows of this one."
+            )
+        return TargetCode(self.classes_, self._weigh_classes(sampled.summary.counts))
+
+    def _weigh_classes(self, counts: IntArray) -> FloatArray | None:
+        """Return the weight of each class, from the rows of each."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):  # "balanced"
+            return np.asarray(counts.sum() / (len(counts) * counts), dtype=np.float64)
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        if not (by_class >= 0).all():
+            raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
+        return np.asarray(by_class, dtype=np.float64)
+
+    def _check_calibration(self) -> None:
+        """Refuse a calibration that has nothing to be fitted on."""
         if self.calibration not in {None, "auto"} and not isinstance(self.selection, str):
             raise InvalidInputError(
                 f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
                 "set selection='1se' or 'min', or calibration=None."
             )
-        self.classes_, codes = check_class_labels(self, y, n_rows)
-        if self.class_weight is not None:
-            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
-            if not (by_class >= 0).all():
-                raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
-            weights = by_class[codes] if weights is None else weights * by_class[codes]
-        self._check_class_sizes(codes if weights is None else codes[weights > 0])
-        if len(self.classes_) == 2:
-            return Target((2.0 * codes - 1.0)[:, None], 0.0, weights, codes)
-        return Target(np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0), 0.0, weights, codes)
 
     def _constraints(self, data: TrainingData) -> Constraints:
         constraints = super()._constraints(data)
@@ -331,7 +365,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
-        auto = "shared" if data.rows.size <= HONEST_ROWS or not self._grows else "ovr"
+        auto = "shared" if data.n_counted <= HONEST_ROWS or not self._grows else "ovr"
         self.multiclass_ = auto if self.multiclass == "auto" else self.multiclass
         if n_outputs == 1 or self.multiclass_ != "ovr" or not self._grows:
             return [data]
@@ -365,8 +399,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             places = [place for place, term in enumerate(model.terms) if isinstance(term, Rule)]
             shares = np.zeros((len(model.terms), len(labels)))
             rules = [term for term in model.terms if isinstance(term, Rule)]
-            codes = np.argmax(data.targets, axis=1)
-            shares[places] = share_classes(data, rules, codes, len(labels))
+            if fitted.class_shares is None:
+                codes = np.argmax(data.targets, axis=1)
+                shares[places] = share_classes(data, rules, codes, len(labels))
+            else:
+                shares = fitted.class_shares
             coefs = model.coefs.T
         return [
             self._describe_term(term, own_coefs, own_shares)
@@ -421,7 +458,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``.
         """
-        scores = self._scores(X)
+        return self._probabilities(self._scores(X))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each class from the scores."""
         if self.calibration_ is not None:
             return self.calibration_.probabilities(scores)
         loss = LOSSES[self._loss_name]()
@@ -450,6 +490,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self._scores(X)
-        chosen = np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        chosen = choose_classes(self._scores(X))
         return np.asarray(self.classes_[chosen])
+
+
+def choose_classes(scores: FloatArray) -> IntArray:
+    """Return the place of the class of the largest score; with two classes the second one's score is given."""
+    return np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)

@@ -1,0 +1,220 @@
+"""The estimators for dask collections."""
+
+import inspect
+import os
+from typing import Any, ClassVar, Self
+
+from rulegrove.engines._dask_fitting import fit, make_local, predict, score
+from rulegrove.engines._dask_predicting import is_lazy
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
+
+
+def _adds_client(init: Any, base: type) -> Any:
+    """Give a constructor the signature that scikit-learn and `help` read: that of the base class, and `client`."""
+    inherited = inspect.signature(base)
+    client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    init.__signature__ = inherited.replace(parameters=[own, *inherited.parameters.values(), client])
+    return init
+
+
+class _OnDask(BaseRuleEnsemble):
+    """What both estimators do on dask collections; tables in memory go the way of the base class."""
+
+    client: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow rules, weight them, keep the best few.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+            A data frame may hold the target and the weights as well. Missing values are welcome, infinite ones are not.
+        y : str, dask Series or Array of shape (n_samples,)
+            The target, or the name of its column in X.
+        sample_weight : str, dask Series or Array of shape (n_samples,), optional
+            Non-negative weights, or the name of their column in X.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return fit(self, X, y, weights=sample_weight, client=self.client)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right classes, or the coefficient of determination of a regressor.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+        y : str, dask Series or Array of shape (n_samples,)
+            The target, or the name of its column in X.
+        sample_weight : str, dask Series or Array of shape (n_samples,), optional
+        """
+        if not is_lazy(X):
+            return float(self.to_local().score(X, y, sample_weight))
+        return score(self, X, y, weights=sample_weight, client=self.client)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the target of every row.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask Series or Array of shape (n_samples,)
+            Not computed yet; of a table in memory an ndarray.
+        """
+        return self._lazily("predict", X)
+
+    def _lazily(self, method: str, X: Any) -> Any:
+        """Return the results of a method: lazy for dask collections, at once for tables in memory."""
+        return predict(self, X, method=method) if is_lazy(X) else getattr(self.to_local(), method)(X)
+
+    def to_local(self) -> Any:
+        """Return the estimator for tables in memory, fitted if this one is; for explanations, plots and reports."""
+        return make_local(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a model file, which `load_model` reads as the estimator for tables in memory.
+
+        Parameters
+        ----------
+        path : str or path
+            Of the file; one that exists is replaced, whole or not at all.
+        """
+        self.to_local().save(path)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy that is not fitted and has the same client, which cannot be copied."""
+        client, self.client = self.client, None
+        try:
+            copy = super().__sklearn_clone__()
+        finally:
+            self.client = client
+        copy.client = client
+        return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the client behind, which belongs to this process."""
+        return {**super().__getstate__(), "client": None}
+
+
+class DaskRuleEnsembleClassifier(_OnDask, RuleEnsembleClassifier):
+    """`RuleEnsembleClassifier` for dask collections: the same parameters, the same fitted attributes, the same model.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `RuleEnsembleClassifier`.
+    client : distributed.Client, default=None
+        Whose workers do the work; None takes the one that was started last. It is not copied with the estimator and
+        not stored with it.
+
+    See Also
+    --------
+    fit : The same for an estimator of tables in memory, with more options.
+
+    Notes
+    -----
+    `fit` works at once, predictions are lazy. `to_local` gives the estimator for tables in memory, for explanations,
+    plots, exports and reports.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from rulegrove.datasets import load
+    >>> table = dd.from_pandas(load("iris").frame(), npartitions=3)
+    >>> X, y = table.drop(columns="class"), table["class"]
+    >>> model = DaskRuleEnsembleClassifier(n_candidates=50, random_state=0)
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> client = Client()  # doctest: +SKIP
+    >>> model.fit(X, y).predict_proba(X).mean().compute()  # doctest: +SKIP
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RuleEnsembleClassifier._parameter_constraints,
+        "client": [object, None],
+    }
+
+    def __init__(self, *, client: Any = None, **parameters: Any):
+        super().__init__(**parameters)
+        self.client = client
+
+    _adds_client(__init__, RuleEnsembleClassifier)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask DataFrame or Array of shape (n_samples, n_classes)
+            Columns as in ``classes_``. Not computed yet; of a table in memory an ndarray.
+        """
+        return self._lazily("predict_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Score F of every row; with two classes positive speaks for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask Series or Array of shape (n_samples,), or dask DataFrame or Array of shape (n_samples, n_classes)
+            Not computed yet; of a table in memory an ndarray.
+        """
+        return self._lazily("decision_function", X)
+
+
+class DaskRuleEnsembleRegressor(_OnDask, RuleEnsembleRegressor):
+    """`RuleEnsembleRegressor` for dask collections: the same parameters, the same fitted attributes, the same model.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `RuleEnsembleRegressor`.
+    client : distributed.Client, default=None
+        Whose workers do the work; None takes the one that was started last. It is not copied with the estimator and
+        not stored with it.
+
+    See Also
+    --------
+    fit : The same for an estimator of tables in memory, with more options.
+
+    Notes
+    -----
+    `fit` works at once, predictions are lazy. `to_local` gives the estimator for tables in memory, for explanations,
+    plots, exports and reports.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = (da.from_array(values, chunks=100) for values in make_friedman1(500, random_state=0))
+    >>> model = DaskRuleEnsembleRegressor(n_candidates=50, random_state=0)
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> client = Client()  # doctest: +SKIP
+    >>> model.fit(X, y).predict(X).mean().compute()  # doctest: +SKIP
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RuleEnsembleRegressor._parameter_constraints,
+        "client": [object, None],
+    }
+
+    def __init__(self, *, client: Any = None, **parameters: Any):
+        super().__init__(**parameters)
+        self.client = client
+
+    _adds_client(__init__, RuleEnsembleRegressor)

@@ -1,0 +1,193 @@
+"""Fits, predictions and scores of estimators on dask collections."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove.engines._dask_engine import DaskEngine
+from rulegrove.engines._dask_predicting import check_number, predict_lazily
+from rulegrove.engines._dask_running import find_client
+from rulegrove.engines._dask_tables import make_table
+from rulegrove.engines.base import BATCH_ROWS
+from rulegrove.engines.fitting import fit_over
+from rulegrove.engines.keeping import FitStatistics, collect_over
+from rulegrove.engines.predicting import score_over
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
+
+M = TypeVar("M", bound=BaseRuleEnsemble)
+
+
+def fit(
+    model: M,
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    drop: Sequence[str] = (),
+    client: Any = None,
+    batch_rows: int = BATCH_ROWS,
+    max_gram_rows: int | None = None,
+    keep_statistics: bool = False,
+) -> M:
+    """Fit an estimator on dask collections; the model is that of a fit in memory on the same rows.
+
+    The rules, the counts and the coefficients (to rounding) do not depend on the partitions: empty ones, ones of a
+    single row and ones that lack a class are welcome. Partitions are computed two to four times, each time only the
+    columns that are needed; `persist` collections that are costly to compute and fit into the workers' memory.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Fitted in place.
+    X : dask DataFrame or Array of shape (n_rows, n_features)
+        The attributes; a data frame may hold the target and the weights as well. Texts and categories are welcome,
+        categories that differ between partitions too.
+    y : str, dask Series or Array of shape (n_rows,)
+        The target, or the name of its column. Partitions must hold the same rows as those of X.
+    weights : str, dask Series or Array of shape (n_rows,), optional
+        Weights, or the name of their column.
+    drop : sequence of str
+        Columns of X to leave out.
+    client : distributed.Client, optional
+        Whose workers do the work; the one that was started last by default.
+    batch_rows : int
+        Rows that a worker turns into bits at once.
+    max_gram_rows : int, optional
+        Most rows that enter the statistics, drawn uniformly; all by default.
+    keep_statistics : bool
+        Whether the fitted model has `statistics_`, to be merged with those of later rows.
+
+    Returns
+    -------
+    model
+        The same object, fitted.
+
+    Raises
+    ------
+    InvalidInputError
+        If the input cannot be used, with the number of the partition where one is to blame, or there is no worker.
+    ConnectionError
+        If the client is closed, or all workers are gone, before the fit is done; the model is then as it was.
+
+    See Also
+    --------
+    DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor : The same as estimators.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> table = dd.from_pandas(load("iris").frame(), npartitions=3)
+    >>> model = RuleEnsembleClassifier(n_candidates=50, random_state=0)
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> client = Client()  # doctest: +SKIP
+    >>> fit(model, table, "class").predict(table)  # doctest: +SKIP
+    """
+    client = find_client(client)
+    table = make_table(X, y, weights)
+    local = make_local(model)
+    engine = DaskEngine(table, client, batch_rows)
+    fit_over(
+        engine,
+        local,
+        table.target,
+        weights=table.weights,
+        drop=drop,
+        max_gram_rows=max_gram_rows,
+        keep_statistics=keep_statistics,
+    )
+    learned = {name: value for name, value in vars(local).items() if name not in local.get_params(deep=False)}
+    if not table.has_names:
+        learned.pop("feature_names_in_", None)
+    model.__dict__.update(learned)
+    return model
+
+
+def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
+    """Predict for every row of a dask collection, lazily: nothing is computed until it is asked for.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator, wherever it was fitted.
+    X : dask DataFrame or Array of shape (n_rows, n_features)
+        A data frame may have more columns than the model, in any order.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        Which method of the model.
+
+    Returns
+    -------
+    dask Series, DataFrame or Array
+        Of a data frame a Series named as the method, or a DataFrame with one column a class, with the index and the
+        partitions of X. Of an array an array with the same blocks of rows, of unknown sizes too. The values are those
+        of the model in memory, bit for bit.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> table = load("iris").frame()
+    >>> model = RuleEnsembleClassifier(n_candidates=50, random_state=0).fit(table.iloc[:, :-1], table["class"])
+    >>> lazy = predict(model, dd.from_pandas(table, npartitions=3))
+    >>> lazy.compute(scheduler="synchronous").value_counts().sum()
+    np.int64(150)
+    """
+    check_is_fitted(model)
+    return predict_lazily(make_local(model), X, method)
+
+
+def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, client: Any = None) -> float:
+    """Score a fitted estimator on dask collections, in one pass.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator, wherever it was fitted.
+    X, y, weights, client
+        As in `fit`.
+
+    Returns
+    -------
+    float
+        As ``model.score``: the share of the right classes, or R squared.
+    """
+    check_is_fitted(model)
+    client = find_client(client)
+    table = make_table(X, y, weights)
+    local = make_local(model)
+    if not table.has_names:
+        check_number(model, len(table.names))
+        local.feature_names_in_ = np.array(table.names, dtype=object)
+    return score_over(DaskEngine(table, client), local, table.target, weights=table.weights)
+
+
+def collect(statistics: FitStatistics, X: Any, y: Any, *, weights: Any = None, client: Any = None) -> FitStatistics:
+    """Count the rules of an earlier fit on new rows; as `rulegrove.engines.collect`.
+
+    Parameters
+    ----------
+    statistics : FitStatistics
+        As `fit` with ``keep_statistics=True`` leaves them in `statistics_`.
+    X, y, weights, client
+        As in `fit`, and given in the same way: the target by its name, or beside X.
+
+    Returns
+    -------
+    FitStatistics
+        Of the new rows alone, to be merged with the old ones.
+    """
+    return collect_over(DaskEngine(make_table(X, y, weights), find_client(client)), statistics)
+
+
+def make_local(model: BaseRuleEnsemble) -> BaseRuleEnsemble:
+    """Return an estimator for tables in memory with the parameters and the fitted attributes of another."""
+    kind = RuleEnsembleClassifier if isinstance(model, RuleEnsembleClassifier) else RuleEnsembleRegressor
+    local = kind.__new__(kind)
+    local.__dict__.update({name: value for name, value in vars(model).items() if name != "client"})
+    return local

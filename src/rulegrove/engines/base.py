@@ -1,0 +1,216 @@
+"""What a fit asks of an engine: a table in partitions, and three calls.
+
+An engine holds a table whose rows have an order: partition after partition, and within a partition row after row. A
+row's position in that order is all that chance goes by (`rulegrove._hashing`), so any division of the rows into
+partitions and batches gives the same samples, the same folds and the same counts. Tasks and states are plain records
+of top-level classes that pickle can carry to other processes.
+"""
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
+
+import pyarrow as pa
+
+from rulegrove.exceptions import InvalidInputError
+
+BATCH_ROWS = 65536  # rows that a task has at once
+FAN_IN = 8  # states that are merged at once where they are merged by a tree
+
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some consecutive rows.
+
+    Attributes
+    ----------
+    rows : pyarrow.RecordBatch
+        At least the columns that the task asked for, in any order.
+    start : int
+        Position of the first of them in the whole table.
+    """
+
+    rows: pa.RecordBatch
+    start: int
+
+
+class State(Protocol):
+    """What a task knows about some rows; picklable, and a state of no rows is one too."""
+
+    def merge(self, other: Self) -> Self:
+        """Return the state of both sets of rows, `other` being those that come later in the table."""
+        ...
+
+
+S = TypeVar("S", bound=State)
+S_co = TypeVar("S_co", bound=State, covariant=True)
+
+
+class Task(Protocol[S_co]):
+    """Work on a partition; picklable.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns that it needs, for the engine to read no others.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        ...
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> S_co:
+        """Return the state of a partition.
+
+        Parameters
+        ----------
+        batches : iterable of Batch
+            The rows of the partition, in their order, each batch of at most `BATCH_ROWS` rows or what the engine was
+            told; possibly none at all, and possibly batches without rows. Read once, one after the other.
+        n_threads : int
+            Threads that the task may use by itself; the state does not depend on it.
+        """
+        ...
+
+
+class BatchTask(Protocol):
+    """Work on each batch alone, which gives rows; picklable.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns that it needs.
+    schema : pyarrow.Schema
+        Of what it returns.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of what it returns."""
+        ...
+
+    def __call__(self, batch: Batch) -> pa.RecordBatch:
+        """Return as many rows as there are in the batch, in their order."""
+        ...
+
+
+class Engine(ABC):
+    """A table in partitions and the means to go through it.
+
+    A subclass says what the columns are (`schema`), how many rows each partition has (`count_rows`), what a partition
+    is called in errors (`name_partition`), and runs tasks (`map_reduce`, `map_batches`).
+    """
+
+    batch_rows: int = BATCH_ROWS
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """Columns of the table."""
+
+    @abstractmethod
+    def count_rows(self) -> Sequence[int]:
+        """Return the number of rows of each partition, in their order; counted once, however often it is asked."""
+
+    @abstractmethod
+    def name_partition(self, partition: int) -> str:
+        """Return what a partition is called in errors: its file and part of it, or its number."""
+
+    @abstractmethod
+    def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
+        """Run a task on every partition and merge the states in the order of the partitions.
+
+        Merging is associative up to rounding, so any tree over consecutive partitions will do, but the same one
+        whenever the partitions are the same: `merge_states` of `FAN_IN` neighbours at a time, say, or one after the
+        other. A task that fails raises `InvalidInputError` whose message begins with the name of the partition
+        (`naming`); a task that got lost runs again.
+
+        Parameters
+        ----------
+        task : Task
+        on_progress : callable, optional
+            Called with the rows done and the rows in all.
+        """
+
+    @abstractmethod
+    def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
+        """Run a task on every batch; yield the results in the order of the rows, few at a time in memory."""
+
+    def starts(self) -> list[int]:
+        """Return the position of each partition's first row."""
+        starts = [0]
+        for n_rows in self.count_rows():
+            starts.append(starts[-1] + n_rows)
+        return starts[:-1]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the whole table."""
+        return sum(self.count_rows())
+
+
+def merge_states(states: Sequence[S]) -> S:
+    """Merge the states of neighbours, from the first to the last; at least one."""
+    merged = states[0]
+    for state in states[1:]:
+        merged = merged.merge(state)
+    return merged
+
+
+def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
+    """Yield a table that is in memory as batches.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or RecordBatch
+    start : int
+        Position of its first row in the whole table.
+    batch_rows : int
+        Most rows of a batch.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [(batch.start, batch.rows.num_rows) for batch in cut_batches(pa.table({"a": [1, 2, 3]}), 10, batch_rows=2)]
+    [(10, 2), (12, 1)]
+    """
+    whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    for batch in whole.to_batches(max_chunksize=batch_rows):
+        yield Batch(batch, start)
+        start += batch.num_rows
+
+
+@contextlib.contextmanager
+def naming(partition: str) -> Iterator[None]:
+    """Turn what goes wrong with a partition's data inside the block into an error that begins with its name.
+
+    Examples
+    --------
+    >>> with naming("'part-3.parquet'"):
+    ...     raise OSError("Unexpected end of stream")
+    Traceback (most recent call last):
+    rulegrove.engines.base.NamedError: 'part-3.parquet': Unexpected end of stream.
+    """
+    try:
+        yield
+    except NamedError:
+        raise
+    except (InvalidInputError, pa.ArrowException, OSError, TypeError) as error:
+        if isinstance(error, TypeError) and not str(error).startswith("Column"):
+            raise  # not about the data but about a program
+        reason = str(getattr(error, "strerror", None) or error).strip().split("\n", 1)[0].rstrip(".")
+        raise NamedError(f"{partition}: {reason}.") from error
+
+
+class NamedError(InvalidInputError):
+    """An error that names its partition already."""

@@ -1,0 +1,320 @@
+"""Statistics that outlive a fit: merged with those of new rows, they give a new model without the old rows."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from rulegrove._progress import Progress
+from rulegrove._threads import run_tasks
+from rulegrove._typing import FloatArray
+from rulegrove._validation import check_parameters, count_threads
+from rulegrove.columns import Columns, Feature
+from rulegrove.design.statistics import Statistics
+from rulegrove.design.terms import Terms
+from rulegrove.engines.base import BATCH_ROWS, Engine
+from rulegrove.engines.counting import count_over
+from rulegrove.engines.local import LocalEngine
+from rulegrove.engines.reading import Layout
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._constraints import Constraints, resolve_monotonic
+from rulegrove.estimators._design import Design, Request
+from rulegrove.estimators._fitted import Fitted, make_model, share_classes
+from rulegrove.estimators._fitting import Pool, weight_terms
+from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.parse import read_rules
+from rulegrove.rules.rule import Rule
+
+M = TypeVar("M", bound=BaseRuleEnsemble)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolStatistics:
+    """One pool of rules, counted.
+
+    Attributes
+    ----------
+    terms : Terms
+        The candidates, without repeats.
+    output : int or None
+        The only output that they are weighted for; None for all.
+    statistics : Statistics
+    shares : ndarray of shape (n_rules, n_classes), optional
+        With more than two classes the share of each where a rule holds, in the sample of the first fit.
+    """
+
+    terms: Terms
+    output: int | None
+    statistics: Statistics
+    shares: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FitStatistics:
+    """All that a fit keeps of its rows: enough to weight the same rules anew, with more rows and without the old ones.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    target, weights : str
+        Names of their columns; `weights` may be None.
+    code : TargetCode
+    weighted : bool
+    folds : HashFolds
+    n_positions : int
+        Rows of the tables so far, counted or not; the next row has this position.
+    pools : tuple of PoolStatistics
+
+    See Also
+    --------
+    rulegrove.engines.collect : Count the rules on new rows.
+    rulegrove.engines.refit : A model from statistics alone.
+    rulegrove.engines.drift : How the supports of rules have changed.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from rulegrove import RuleEnsembleClassifier, engines
+    >>> from rulegrove.datasets import load
+    >>> table = pa.Table.from_pandas(load("pima").frame())
+    >>> model = RuleEnsembleClassifier(n_candidates=60, random_state=0, solver="fpc")
+    >>> model = engines.fit(model, table[:500], "class", keep_statistics=True)
+    >>> new = engines.collect(model.statistics_, table[500:])
+    >>> merged = model.statistics_.merge(new)
+    >>> merged.n_rows
+    768
+    >>> engines.refit(model, merged).rules_[0].support > 0
+    True
+    """
+
+    features: tuple[Feature, ...]
+    target: str
+    weights: str | None
+    code: TargetCode
+    weighted: bool
+    folds: HashFolds
+    n_positions: int
+    pools: tuple[PoolStatistics, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were counted."""
+        return int(self.pools[0].statistics.n_rows.sum())
+
+    def merge(self, other: "FitStatistics") -> "FitStatistics":
+        """Return the statistics of both sets of rows, which must be of the same rules.
+
+        Parameters
+        ----------
+        other : FitStatistics
+            As `rulegrove.engines.collect` returns them.
+        """
+        if not self.is_like(other):
+            raise InvalidInputError(
+                "Statistics can be merged when they are of the same rules, attributes, target and folds; these are of "
+                "different fits. Count the new rows with `rulegrove.engines.collect`."
+            )
+        pools = tuple(
+            replace(own, statistics=own.statistics.merge(others.statistics))
+            for own, others in zip(self.pools, other.pools, strict=True)
+        )
+        return replace(self, n_positions=self.n_positions + other.n_positions, pools=pools)
+
+    def is_like(self, other: "FitStatistics") -> bool:
+        """Whether others are of the same rules."""
+
+        def identity(kept: "FitStatistics") -> Any:
+            code, classes = kept.code, kept.code.classes
+            labels = None if classes is None else tuple(classes.tolist())
+            linear = [
+                tuple(getattr(pool.terms.linear, name).tolist() for name in ("features", "lower", "upper", "center"))
+                for pool in kept.pools
+            ]
+            weights = None if code.class_weights is None else code.class_weights.tolist()
+            rules = [pool.terms.rules for pool in kept.pools]
+            return kept.features, kept.target, labels, weights, code.offset, kept.folds, rules, linear
+
+        return bool(identity(self) == identity(other))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the statistics to a file, whole or not at all; `rulegrove.engines.load_statistics` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Of the file; ``.npz`` by custom.
+        """
+        from rulegrove.engines.statistics_file import save_statistics  # it knows this class
+
+        save_statistics(self, path)
+
+
+def keep_pools(layout: Layout, code: RowCode, data: TrainingData, pools: Sequence[Pool], n_rows: int) -> FitStatistics:
+    """Return what is kept of a fit over a table beyond a pool of rows."""
+    assert isinstance(code.folds, HashFolds)
+    if any(pool.design.whole is not None for pool in pools):
+        raise InvalidInputError(
+            "keep_statistics=True is for solvers with the squared loss, which go by statistics; take solver='glmnet'."
+        )
+    kept = []
+    for place, pool in enumerate(pools):
+        shares = None
+        if code.target.n_outputs > 1:
+            codes = np.argmax(data.targets, axis=1)
+            shares = share_classes(data, pool.design.terms.rules, codes, code.target.n_outputs)
+        output = None if len(pools) == 1 else place
+        kept.append(PoolStatistics(pool.design.terms, output, pool.design.statistics, shares))
+    return FitStatistics(
+        code.features, layout.target, layout.weights, code.target, code.weighted, code.folds, n_rows, tuple(kept)
+    )
+
+
+def collect(
+    statistics: FitStatistics | BaseRuleEnsemble,
+    source: Any,
+    *,
+    batch_rows: int = BATCH_ROWS,
+    n_threads: int = 1,
+) -> FitStatistics:
+    """Count the rules of an earlier fit on new rows.
+
+    Parameters
+    ----------
+    statistics : FitStatistics or fitted model
+        Those of the earlier fit, or the model that has them as `statistics_`.
+    source : str, path, sequence of these, or table
+        The new rows, as in `rulegrove.engines.fit`, with the columns of the fit. Their positions follow those of the
+        earlier rows, so that the folds are the ones of a single fit to all rows.
+    batch_rows, n_threads
+        As in `rulegrove.engines.fit`.
+
+    Returns
+    -------
+    FitStatistics
+        Of the new rows alone; `merge` adds them to the old ones.
+    """
+    return collect_over(LocalEngine(source, batch_rows=batch_rows, n_threads=n_threads), _kept(statistics))
+
+
+def _kept(statistics: Any) -> FitStatistics:
+    """Return statistics, or those of a model."""
+    found = getattr(statistics, "statistics_", statistics)
+    if not isinstance(found, FitStatistics):
+        raise InvalidInputError(
+            "The model has no `statistics_`; fit it by `rulegrove.engines.fit(..., keep_statistics=True)`."
+        )
+    return found
+
+
+def collect_over(engine: Engine, statistics: FitStatistics) -> FitStatistics:
+    """Count the rules of an earlier fit on the table of an engine; as `collect`."""
+    names = tuple(feature.name for feature in statistics.features)
+    missing = [
+        name for name in (*names, statistics.target, statistics.weights) if name and name not in engine.schema.names
+    ]
+    if missing:
+        raise InvalidInputError(f"The new rows have no column {missing[0]!r}, which the fit had.")
+    layout = Layout(names, statistics.target, statistics.weights, statistics.code.classes is not None)
+    code = RowCode(statistics.features, statistics.code, statistics.weighted, statistics.folds)
+    requests = [Request(pool.terms.rules, pool.terms.linear, pool.output) for pool in statistics.pools]
+    counted = count_over(engine, layout, code, requests, shift=statistics.n_positions)
+    pools = tuple(replace(pool, statistics=found) for pool, found in zip(statistics.pools, list(counted), strict=True))
+    return replace(statistics, n_positions=engine.n_rows, pools=pools)
+
+
+def refit(model: M, statistics: FitStatistics) -> M:
+    """Weight the rules of statistics anew and choose among them: a new model, without any rows.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Its parameters are used: solver, selection, `max_terms`. What turns scores into probabilities is taken from it
+        if it is fitted, for that needs rows.
+    statistics : FitStatistics
+        Those of a fit, merged with those of later rows.
+
+    Returns
+    -------
+    model
+        A new fitted estimator, with the statistics as its `statistics_`.
+    """
+    new: M = clone(model)
+    check_parameters(new)
+    _set_known(new, statistics)
+    solver = new._suit_solver(new._make_solver(), statistics.n_rows)
+    if getattr(solver, "needs_rows", False):
+        raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
+    selection, _ = new._resolve_choice(statistics.n_rows)
+    n_threads = count_threads(new.n_jobs)
+    forced = read_rules(new.rules, statistics.features) if new.force_rules else ()
+    constraints = Constraints(resolve_monotonic(new.monotonic, statistics.features), frozenset(forced))
+    designs, outputs = [], []
+    for pool in statistics.pools:
+        signs, unpenalised = constraints.signs(pool.terms), constraints.unpenalised(pool.terms)
+        moments = pool.statistics.moments()
+        design = Design(pool.terms, pool.statistics, moments, signs=signs, unpenalised=unpenalised)
+        folds = range(statistics.folds.n_folds if isinstance(selection, str) else 0)
+        held_out = run_tasks(design.fold, folds, n_threads)
+        outputs.append(
+            weight_terms(
+                solver,
+                design,
+                held_out,
+                selection=selection,
+                max_terms=new.max_terms,
+                joint=new._joint(solver),
+                settled=True,
+                n_threads=n_threads,
+                progress=Progress(new.verbose).stage("Weighting rules"),
+            )
+        )
+        designs.append(design)
+    data = _without_rows(statistics)
+    fitted = make_model(data, designs, new._keep_fits(designs, outputs))
+    new._keep(replace(fitted, class_shares=_find_shares(fitted, statistics)), data)
+    if isinstance(new, RuleEnsembleClassifier):
+        new.calibration_ = getattr(model, "calibration_", None)
+    new.statistics_ = statistics
+    return new
+
+
+def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
+    """Set what the estimator knows of attributes and classes, refusing one that is for other targets."""
+    classes = statistics.code.classes
+    if new._of_classes != (classes is not None):
+        kind = "classes" if classes is not None else "numbers"
+        raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
+    new.n_features_in_ = len(statistics.features)
+    new.feature_names_in_ = np.array([feature.name for feature in statistics.features], dtype=object)
+    if isinstance(new, RuleEnsembleClassifier):
+        assert classes is not None
+        new.classes_ = classes
+        auto = "shared" if len(statistics.pools) == 1 else "ovr"
+        new.multiclass_ = auto if new.multiclass == "auto" else new.multiclass
+
+
+def _without_rows(statistics: FitStatistics) -> TrainingData:
+    """Return training data that tell of attributes and target, but have no rows."""
+    nothing = np.empty(0)
+    columns = Columns(statistics.features, [nothing] * len(statistics.features))
+    targets = np.empty((0, statistics.code.n_outputs))
+    return TrainingData(columns, targets, statistics.code.offset, None, np.empty(0, dtype=np.int64))
+
+
+def _find_shares(fitted: Fitted, statistics: FitStatistics) -> FloatArray | None:
+    """Return the share of each class for the terms of a model, where there are more than two."""
+    if statistics.code.n_outputs == 1:
+        return None
+    known: dict[Rule, FloatArray] = {}
+    for pool in statistics.pools:
+        if pool.shares is not None:
+            known.update(zip(pool.terms.rules, pool.shares, strict=True))
+    nothing = np.zeros(statistics.code.n_outputs)
+    found = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in fitted.model.terms]
+    return np.array(found).reshape(len(found), statistics.code.n_outputs)

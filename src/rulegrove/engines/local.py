@@ -1,0 +1,146 @@
+"""Tables on this machine, larger than its memory: Parquet files and Arrow streams, read in threads."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from rulegrove._threads import one_blas_thread
+from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, OnProgress, S, Task, naming
+from rulegrove.engines.sources import Source, open_source
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 1  # results that may wait for those before them, beside one a thread
+
+
+class LocalEngine(Engine):
+    """A table on this machine, its partitions worked on by threads.
+
+    Parameters
+    ----------
+    source : Any
+        As `open_source` takes it.
+    batch_rows : int
+        Most rows in memory at once, a thread.
+    n_threads : int
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> engine = LocalEngine(pa.table({"a": [1.0, 2.0, 3.0]}), n_threads=1)
+    >>> engine.n_rows, engine.schema.names
+    (3, ['a'])
+    """
+
+    def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
+        self.source: Source = open_source(source, batch_rows)
+        self.batch_rows, self.n_threads = batch_rows, n_threads
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the table."""
+        return self.source.schema
+
+    def count_rows(self) -> Sequence[int]:
+        """Return the number of rows of each partition."""
+        return self.source.count_rows()
+
+    def name_partition(self, partition: int) -> str:
+        """Return the file, and the part of it."""
+        return self.source.name(partition)
+
+    @property
+    def _known_rows(self) -> int:
+        """Number of rows, or 0 for a stream that would have to be read to tell."""
+        return self.n_rows if getattr(self.source, "is_counted", True) else 0
+
+    def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
+        """Run a task on every partition, some at a time, and merge one state after the other."""
+        counter = _Counter(on_progress, self._known_rows)
+        n_partitions = self.source.n_partitions
+        starts = self.starts() if n_partitions > 1 else [0]
+        # With fewer partitions than threads the kernels inside a task use the threads.
+        alone = n_partitions < self.n_threads or self.n_threads == 1
+        inner = self.n_threads if alone else 1
+
+        def work(partition: int) -> S:
+            with naming(self.name_partition(partition)):
+                batches = self.source.batches(partition, starts[partition], task.columns, self.batch_rows)
+                return task(counter.watch(batches), inner)
+
+        merged: S | None = None
+        with one_blas_thread():
+            for state in in_order(work, range(n_partitions), 1 if alone else self.n_threads):
+                merged = state if merged is None else merged.merge(state)
+        return task((), 1) if merged is None else merged
+
+    def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
+        """Run a task on every batch, some at a time; yield the results in the order of the rows."""
+        counter = _Counter(on_progress, self._known_rows)
+
+        def batches() -> Iterator[tuple[int, Batch]]:
+            start = 0
+            for partition in range(self.source.n_partitions):
+                with naming(self.name_partition(partition)):
+                    for batch in self.source.batches(partition, start, task.columns, self.batch_rows):
+                        start += batch.rows.num_rows
+                        yield partition, batch
+
+        def work(item: tuple[int, Batch]) -> pa.RecordBatch:
+            partition, batch = item
+            with naming(self.name_partition(partition)):
+                return task(batch)
+
+        for result in in_order(work, batches(), self.n_threads):
+            counter.add(result.num_rows)
+            yield result
+
+
+class _Counter:
+    """Rows done, from several threads."""
+
+    def __init__(self, on_progress: OnProgress | None, total: int):
+        self._on_progress, self._total = on_progress, total
+        self._done, self._lock = 0, threading.Lock()
+
+    def add(self, n_rows: int) -> None:
+        """Count some rows."""
+        if self._on_progress is not None:
+            with self._lock:
+                self._done += n_rows
+                self._on_progress(self._done, self._total)
+
+    def watch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Pass batches on and count each when the next one is asked for."""
+        for batch in batches:
+            yield batch
+            self.add(batch.rows.num_rows)
+
+
+def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iterator[Result]:
+    """Yield the results of some work in the order of the items, with few of either in memory.
+
+    Examples
+    --------
+    >>> list(in_order(abs, iter([-1, 2, -3]), n_threads=2))
+    [1, 2, 3]
+    """
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    waiting: list[Future[Result]] = []
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove-engine") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) >= n_threads + AHEAD:
+                    yield waiting.pop(0).result()
+            while waiting:
+                yield waiting.pop(0).result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,454 @@
+"""A fitted model over a table in parts: predictions written as they come, and how good they are."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+from sklearn.utils.validation import check_is_fitted
+
+from rulegrove._files import written_whole
+from rulegrove._progress import Progress
+from rulegrove._typing import FloatArray
+from rulegrove._validation import count_threads
+from rulegrove.design.terms import Term
+from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
+from rulegrove.engines.local import LocalEngine
+from rulegrove.engines.reading import Layout, encode_rows, take_column
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
+from rulegrove.estimators.model import RuleModel
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Rule
+
+COLUMNS = ("prediction", "probability", "score")
+GROUP_ROWS = 2**20  # rows of a row group that is written
+
+
+def shrink_model(model: RuleModel) -> RuleModel:
+    """Return the same model over those attributes only that its terms speak of: no others need be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.columns import Feature
+    >>> from rulegrove.rules.rule import Condition, Rule
+    >>> rule = Rule((Condition(2, upper=1.0),))
+    >>> model = RuleModel((Feature("a"), Feature("b"), Feature("c")), (rule,), np.array([1.0]), 0.0)
+    >>> [feature.name for feature in shrink_model(model).features]
+    ['c']
+    """
+    used = sorted({feature for term in model.terms for feature in term.features}) or [0]
+    places = {feature: place for place, feature in enumerate(used)}
+
+    def move(term: Term) -> Term:
+        if isinstance(term, Rule):
+            conditions = (replace(condition, feature=places[condition.feature]) for condition in term.conditions)
+            return Rule(tuple(conditions))
+        return replace(term, feature=places[term.feature])
+
+    features = tuple(model.features[feature] for feature in used)
+    return RuleModel(features, tuple(move(term) for term in model.terms), model.coefs, model.intercept)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What gives scores to batches; picklable.
+
+    Attributes
+    ----------
+    model : RuleModel
+        As `shrink_model` returns it.
+    """
+
+    model: RuleModel
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the attributes that it needs."""
+        return tuple(feature.name for feature in self.model.features)
+
+    def __call__(self, rows: pa.RecordBatch) -> FloatArray:
+        """Return the score F of every row."""
+        if not rows.num_rows:
+            n_outputs = self.model.coefs.shape[0] if self.model.coefs.ndim == 2 else 0
+            return np.empty((0, n_outputs) if n_outputs else 0)
+        return self.model.score(encode_rows(rows, self.model.features))
+
+
+@dataclass(frozen=True)
+class PredictTask:
+    """Predict the rows of a batch, beside columns to keep.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    classifier : RuleEnsembleClassifier or None
+        What turns scores into classes and probabilities; None for a regression.
+    results : tuple of str
+        Of `COLUMNS`.
+    kept : tuple of pyarrow.Field
+        Columns to pass on.
+    """
+
+    scorer: Scorer
+    classifier: Any
+    results: tuple[str, ...]
+    kept: tuple[pa.Field, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return tuple(dict.fromkeys((*self.scorer.columns, *(field.name for field in self.kept))))
+
+    @cached_property
+    def _labels(self) -> pa.Array:
+        """The classes as Arrow has them."""
+        return pa.array(self.classifier.classes_.tolist())
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Columns of what it returns."""
+        found: list[tuple[str, pa.DataType]] = []
+        for result in self.results:
+            if result == "prediction":
+                found.append((result, pa.float64() if self.classifier is None else self._labels.type))
+            elif result == "probability":
+                found += [(f"probability of {label}", pa.float64()) for label in self.classifier.classes_.tolist()]
+            elif self.scorer.model.coefs.ndim == 1:
+                found.append((result, pa.float64()))
+            else:
+                found += [(f"score of {label}", pa.float64()) for label in self.classifier.classes_.tolist()]
+        schema = pa.schema([*self.kept, *(pa.field(*pair) for pair in found)])
+        repeated = [name for name in schema.names if schema.names.count(name) > 1]
+        if repeated:
+            raise InvalidInputError(f"`keep` names {repeated[0]!r}, which is a column of the result itself; rename it.")
+        return schema
+
+    def __call__(self, batch: Batch) -> pa.RecordBatch:
+        """Return the results of a batch."""
+        scores = self.scorer(batch.rows)
+        arrays = [take_column(batch.rows, field.name).cast(field.type) for field in self.kept]
+        for result in self.results:
+            if result == "prediction" and self.classifier is not None:
+                arrays.append(self._labels.take(pa.array(choose_classes(scores))))
+            elif result == "probability":
+                arrays += map(pa.array, np.ascontiguousarray(self.classifier._probabilities(scores).T))
+            else:
+                arrays += map(pa.array, np.atleast_2d(np.ascontiguousarray(scores.T)))
+        return pa.record_batch(arrays, schema=self.schema)
+
+
+def make_task(
+    model: BaseRuleEnsemble, schema: pa.Schema, results: Sequence[str] | None = None, keep: Sequence[str] = ()
+) -> PredictTask:
+    """Return the task that predicts with a fitted model.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Fitted on a table with column names.
+    schema : pyarrow.Schema
+        Of the rows to come.
+    results : sequence of str, optional
+        Of "prediction", "probability", "score"; by default predictions, and probabilities of classes.
+    keep : sequence of str
+        Columns to pass on.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "feature_names_in_"):
+        raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
+    classifier = model if isinstance(model, RuleEnsembleClassifier) else None
+    if results is None:
+        results = ("prediction",) if classifier is None else ("prediction", "probability")
+    allowed = COLUMNS if classifier is not None else ("prediction", "score")
+    unknown = [name for name in results if name not in allowed]
+    if unknown or not results:
+        raise InvalidInputError(f"`columns` must be some of {', '.join(map(repr, allowed))}; got {list(results)}.")
+    scorer = Scorer(shrink_model(model._model))
+    for name in (*keep, *scorer.columns):
+        if name not in schema.names:
+            what = "`keep` names" if name in keep else "The model needs"
+            raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
+    light = None if classifier is None else _lighten(classifier)
+    return PredictTask(scorer, light, tuple(results), tuple(schema.field(name) for name in keep))
+
+
+def _lighten(model: RuleEnsembleClassifier) -> RuleEnsembleClassifier:
+    """Return a copy that turns scores into probabilities, and nothing more."""
+    light = RuleEnsembleClassifier(calibration=model.calibration, multiclass=model.multiclass)
+    light.classes_, light.calibration_ = model.classes_, model.calibration_
+    light.solver_, light.multiclass_ = model.solver_, model.multiclass_
+    return light
+
+
+def predict(
+    model: BaseRuleEnsemble,
+    source: Any,
+    out: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    batch_rows: int = BATCH_ROWS,
+    n_threads: int | None = None,
+) -> int:
+    """Predict a table that need not fit into memory, from file to file.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted model. Only the columns that its terms speak of are read.
+    source : str, path, sequence of these, or table
+        As in `rulegrove.engines.fit`.
+    out : str or path
+        File to write, whole or not at all: ``.parquet``, ``.csv`` or ``.feather``.
+    columns : sequence of {"prediction", "probability", "score"}, optional
+        What to write; by default predictions, and for classes ``probability of ...`` for each.
+    keep : sequence of str
+        Columns of the table to pass on, such as a key.
+    batch_rows : int
+        Most rows in memory at once, a thread.
+    n_threads : int, optional
+        Threads; those of the model's `n_jobs` by default.
+
+    Returns
+    -------
+    int
+        Rows written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa, pyarrow.parquet
+    >>> from rulegrove import RuleEnsembleRegressor, engines
+    >>> table = pa.table({"a": [float(k) for k in range(100)], "y": [float(k > 40) for k in range(100)]})
+    >>> model = engines.fit(RuleEnsembleRegressor(n_candidates=20, random_state=0), table, "y")
+    >>> path = tempfile.mkdtemp() + "/predicted.parquet"
+    >>> engines.predict(model, table, path, keep=["y"])
+    100
+    >>> pyarrow.parquet.read_table(path).column_names
+    ['y', 'prediction']
+    """
+    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=_threads(model, n_threads))
+    return predict_over(engine, model, out, columns=columns, keep=keep)
+
+
+def _threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
+    return count_threads(model.n_jobs) if n_threads is None else n_threads
+
+
+def predict_over(
+    engine: Engine,
+    model: BaseRuleEnsemble,
+    out: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+) -> int:
+    """Write the predictions of an engine's table to a file; as `predict`."""
+    path = Path(out)
+    open_writer = WRITERS.get(path.suffix.lower())
+    if open_writer is None:
+        raise InvalidInputError(f"'{path}' must end in one of {', '.join(WRITERS)}, which tells how to write it.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no folder '{path.parent}' to write '{path.name}' to; make it first.")
+    task = make_task(model, engine.schema, columns, keep)
+    schema, n_rows = task.schema, 0
+    progress = Progress(model.verbose)
+    try:
+        with written_whole(path) as draft, open_writer(draft, schema) as writer:
+            for batch in engine.map_batches(task, progress.stage("Predicting")):
+                writer.write_batch(batch)
+                n_rows += batch.num_rows
+    except NamedError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else str(error).split("\n", 1)[0]
+        raise InvalidInputError(f"'{path}' cannot be written: {reason.rstrip('.')}.") from error
+    progress.close()
+    return n_rows
+
+
+def _open_parquet(path: Path, schema: pa.Schema) -> Any:
+    return _Grouped(pq.ParquetWriter(path, schema))
+
+
+def _open_csv(path: Path, schema: pa.Schema) -> Any:
+    return pyarrow.csv.CSVWriter(path, schema)
+
+
+def _open_feather(path: Path, schema: pa.Schema) -> Any:
+    return pa.ipc.new_file(str(path), schema)
+
+
+class _Grouped:
+    """A Parquet writer that gathers batches to row groups."""
+
+    def __init__(self, writer: pq.ParquetWriter):
+        self._writer = writer
+        self._waiting: list[pa.RecordBatch] = []
+        self._n_rows = 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write a batch, now or with the next ones."""
+        self._waiting.append(batch)
+        self._n_rows += batch.num_rows
+        if self._n_rows >= GROUP_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=2 * GROUP_ROWS)
+        self._waiting, self._n_rows = [], 0
+
+    def __enter__(self) -> "_Grouped":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            self._writer.close()
+
+
+WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
+    ".parquet": _open_parquet,
+    ".csv": _open_csv,
+    ".feather": _open_feather,
+    ".arrow": _open_feather,
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How predictions agree with targets; a state.
+
+    Attributes
+    ----------
+    weight : float
+    mean : float
+        Of the target.
+    spread : float
+        Weighted sum of squared differences from the mean.
+    loss : float
+        Weighted sum of squared errors, or weight of the wrong classes.
+    """
+
+    weight: float = 0.0
+    mean: float = 0.0
+    spread: float = 0.0
+    loss: float = 0.0
+
+    def merge(self, other: "Agreement") -> "Agreement":
+        """Return the agreement on both sets of rows (Chan, Golub, LeVeque 1983, equation 2.1b)."""
+        weight = self.weight + other.weight
+        if not weight:
+            return self
+        step = other.mean - self.mean
+        mean = self.mean + step * other.weight / weight
+        spread = self.spread + other.spread + step**2 * self.weight * other.weight / weight
+        return Agreement(weight, mean, spread, self.loss + other.loss)
+
+
+@dataclass(frozen=True)
+class ScoreTask:
+    """Compare predictions with targets."""
+
+    scorer: Scorer
+    layout: Layout
+    classifier: Any
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return tuple(dict.fromkeys((*self.scorer.columns, *self.layout.columns)))
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Agreement:
+        """Return the agreement on a partition."""
+        total = Agreement()
+        for batch in batches:
+            if batch.rows.num_rows:
+                total = total.merge(self._compare(batch))
+        return total
+
+    def _compare(self, batch: Batch) -> Agreement:
+        """Return the agreement on a batch."""
+        rows = self.layout.read(batch)
+        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        if not weights.any():
+            return Agreement()
+        scores = self.scorer(rows.rows)
+        if self.classifier is not None:
+            wrong = self.classifier.classes_[choose_classes(scores)] != rows.y
+            return Agreement(float(weights.sum()), 0.0, 0.0, float(weights[wrong].sum()))
+        mean = float(np.average(rows.y, weights=weights))
+        spread, loss = weights @ (rows.y - mean) ** 2, weights @ (rows.y - scores) ** 2
+        return Agreement(float(weights.sum()), mean, float(spread), float(loss))
+
+
+def score(
+    model: BaseRuleEnsemble,
+    source: Any,
+    target: str,
+    *,
+    weights: str | None = None,
+    batch_rows: int = BATCH_ROWS,
+    n_threads: int | None = None,
+) -> float:
+    """Score a model on a table that need not fit into memory.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted model.
+    source : str, path, sequence of these, or table
+        As in `rulegrove.engines.fit`.
+    target : str
+        Name of the column that was to be predicted; rows without it are left out.
+    weights : str, optional
+        Name of the column of weights.
+    batch_rows, n_threads
+        As in `predict`.
+
+    Returns
+    -------
+    float
+        As ``model.score``: the share of the right classes, or R squared.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from rulegrove import RuleEnsembleClassifier, engines
+    >>> from rulegrove.datasets import load
+    >>> frame = load("pima").frame()
+    >>> X, y = frame.drop(columns="class"), frame["class"]
+    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> engines.score(model, pa.Table.from_pandas(frame), "class") == model.score(X, y)
+    True
+    """
+    return score_over(
+        LocalEngine(source, batch_rows=batch_rows, n_threads=_threads(model, n_threads)), model, target, weights=weights
+    )
+
+
+def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights: str | None = None) -> float:
+    """Score a model on the table of an engine; as `score`."""
+    task = make_task(model, engine.schema)
+    known = [name for name in engine.schema.names if name in (*task.scorer.columns, target, weights)]
+    layout = Layout.of(known, target, weights, classes=task.classifier is not None)
+    progress = Progress(model.verbose)
+    found = engine.map_reduce(ScoreTask(task.scorer, layout, task.classifier), progress.stage("Scoring"))
+    progress.close()
+    if not found.weight:
+        raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")
+    if task.classifier is not None:
+        return 1.0 - found.loss / found.weight
+    return 1.0 - found.loss / found.spread if found.spread else float(found.loss == 0.0)

@@ -1,0 +1,141 @@
+"""Columns of Arrow batches as the fit wants them: attributes, target, weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
+from rulegrove.columns import Columns, Feature, encode_columns
+from rulegrove.engines.base import Batch
+from rulegrove.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are what.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    target : str
+    weights : str, optional
+    classes : bool
+        Whether the target is classes.
+    """
+
+    attributes: tuple[str, ...]
+    target: str
+    weights: str | None
+    classes: bool
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], target: str, weights: str | None, *, classes: bool, drop: Sequence[str] = ()
+    ) -> "Layout":
+        """Return the layout of a table whose other columns are attributes."""
+        for option, name in (("target", target), ("weights", weights), *(("drop", name) for name in drop)):
+            if name is not None and name not in names:
+                shown = ", ".join(repr(known) for known in list(names)[:10])
+                raise InvalidInputError(f"`{option}` names {name!r}, which is no column; there are {shown}.")
+        attributes = tuple(name for name in names if name not in (target, weights, *drop))
+        if not attributes:
+            raise InvalidInputError(f"There is no column left to predict {target!r} from.")
+        return cls(attributes, target, weights, classes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns to read."""
+        return (*self.attributes, self.target, *(() if self.weights is None else (self.weights,)))
+
+    def read(self, batch: Batch) -> "Labelled":
+        """Take a batch apart; rows without a target are left out."""
+        rows = batch.rows
+        target = take_column(rows, self.target)
+        known = np.asarray(pc.invert(pc.is_null(target, nan_is_null=True)).to_numpy(zero_copy_only=False))
+        positions = batch.start + np.arange(rows.num_rows)
+        if not known.all():
+            mask = pa.array(known)
+            rows, target, positions = rows.filter(mask), target.filter(mask), positions[known]
+        y = read_labels(target, self.target) if self.classes else read_numbers(target, self.target)
+        weights = None
+        if self.weights is not None:
+            weights = read_numbers(take_column(rows, self.weights), self.weights)
+            if not (weights >= 0).all():  # NaN too
+                row = int(positions[np.flatnonzero(~(weights >= 0))[0]])
+                raise InvalidInputError(
+                    f"The weights in column '{self.weights}' must be numbers from 0 on; row {row} has none such"
+                )
+        return Labelled(rows, y, weights, positions, batch.rows.num_rows - len(y))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows that have a target, taken apart; `n_left_out` is how many had none."""
+
+    rows: pa.RecordBatch
+    y: AnyArray
+    weights: FloatArray | None
+    positions: IntArray
+    n_left_out: int
+
+    def take(self, mask: BoolArray) -> "Labelled":
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[mask]
+        return Labelled(self.rows.filter(pa.array(mask)), self.y[mask], weights, self.positions[mask], 0)
+
+
+def take_column(rows: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
+    """Return a column by its name."""
+    if name not in rows.schema.names:
+        raise InvalidInputError(f"There is no column '{name}' here, though there is one elsewhere")
+    return rows.column(name)
+
+
+def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
+    """Return the attributes of a batch, in their order."""
+    for name in names:
+        take_column(rows, name)
+    return pa.Table.from_batches([rows]).select(list(names))
+
+
+def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
+    """Read the attributes of a batch that has rows."""
+    return encode_columns(take_attributes(rows, [feature.name for feature in features]), features)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of a type holds numbers, truth values or nothing at all."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def read_numbers(column: pa.Array, name: str) -> FloatArray:
+    """Return a column as finite float64."""
+    if not is_number(column.type):
+        raise InvalidInputError(f"Column '{name}' must be numbers; got {column.type}")
+    values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if np.isinf(values).any():
+        raise InvalidInputError(f"Column '{name}' must be finite; got an infinite value")
+    return values
+
+
+def read_labels(column: pa.Array, name: str) -> AnyArray:
+    """Return a column of classes as an array: numbers, truth values or text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if pa.types.is_decimal(kind):
+        return read_numbers(column, name)
+    if pa.types.is_null(kind):
+        return np.empty(0)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        encoded = column.dictionary_encode()
+        labels: AnyArray = np.asarray(encoded.dictionary.to_pylist(), dtype=str)
+        return np.asarray(labels[encoded.indices.to_numpy()])
+    raise InvalidInputError(f"The target '{name}' must be numbers or text; got {kind}. Convert it")

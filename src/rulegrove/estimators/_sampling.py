@@ -1,0 +1,265 @@
+"""Tables beyond a pool of rows: what is learned from a sample, and what is counted over all rows.
+
+A row is drawn, and dealt to a fold, by random numbers that belong to its position in the table. In memory, out of core
+and on many machines the same rows are therefore drawn, and the same rules grown.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rulegrove._hashing import deal_folds, hash_positions
+from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
+from rulegrove.columns import Columns, Feature
+from rulegrove.design.statistics import Statistics
+from rulegrove.estimators._design import Request
+from rulegrove.estimators._training import NEVER_HELD_OUT, Target
+from rulegrove.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class TargetCode:
+    """How values of a target become numbers; learned once, then the same for every batch.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,), optional
+        Sorted labels; None for a target that is a number.
+    class_weights : ndarray of shape (n_classes,), optional
+        What the weight of a row is multiplied by.
+    offset : float
+        What is subtracted from a number.
+    """
+
+    classes: AnyArray | None = None
+    class_weights: FloatArray | None = None
+    offset: float = 0.0
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns that the target becomes."""
+        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+    def read(self, y: AnyArray, weights: FloatArray | None) -> Target:
+        """Return values of the target as the fit wants them."""
+        if self.classes is None:
+            return Target((np.asarray(y, dtype=np.float64) - self.offset)[:, None], self.offset, weights)
+        return self.of_codes(self._find(y), weights)
+
+    def of_codes(self, codes: IntArray, weights: FloatArray | None) -> Target:
+        """Return classes, given by their places among `classes`, as the fit wants them."""
+        assert self.classes is not None
+        if self.class_weights is not None:
+            by_row = self.class_weights[codes]
+            weights = by_row if weights is None else weights * by_row
+        if self.n_outputs == 1:
+            return Target(np.asarray(2.0 * codes - 1.0, dtype=np.float64)[:, None], 0.0, weights, codes)
+        return Target(np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0), 0.0, weights, codes)
+
+    def _find(self, y: AnyArray) -> IntArray:
+        """Return the places of labels among the classes."""
+        assert self.classes is not None
+        y = np.asarray(y)
+        codes = np.searchsorted(self.classes, y).clip(max=len(self.classes) - 1).astype(np.int64)
+        unknown = self.classes[codes] != y
+        if unknown.any():
+            label = y[unknown].tolist()[0]
+            raise InvalidInputError(f"The target has the class {label!r}, which is none of {self.classes.tolist()}.")
+        return codes
+
+
+@dataclass(frozen=True)
+class TargetSummary:
+    """What is known of a target and the weights from all rows that have one.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_labels,)
+        Sorted; of a number one label that stands for all.
+    counts : ndarray of shape (n_labels,), int64
+        Rows of each label.
+    n_counted : ndarray of shape (n_labels,), int64
+        Those of positive weight.
+    lightest, heaviest : ndarray of shape (n_labels,)
+        Their least and largest weight.
+    """
+
+    labels: AnyArray
+    counts: IntArray
+    n_counted: IntArray
+    lightest: FloatArray
+    heaviest: FloatArray
+
+    @classmethod
+    def of(cls, y: AnyArray, weights: FloatArray | None, *, classes: bool) -> "TargetSummary":
+        """Summarise some rows."""
+        labels, codes = np.unique(y, return_inverse=True) if classes else (np.zeros(1), np.zeros(len(y), np.int64))
+        counts = np.bincount(codes, minlength=len(labels))
+        if weights is None:
+            return cls(labels, counts, counts, np.ones(len(labels)), np.ones(len(labels)))
+        here = weights > 0
+        lightest, heaviest = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        np.minimum.at(lightest, codes[here], weights[here])
+        np.maximum.at(heaviest, codes[here], weights[here])
+        return cls(labels, counts, np.bincount(codes[here], minlength=len(labels)), lightest, heaviest)
+
+    def merge(self, other: "TargetSummary") -> "TargetSummary":
+        """Return the summary of both sets of rows."""
+        if not len(self.labels) or not len(other.labels):
+            return self if len(self.labels) else other
+        labels, places = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
+        parts = [np.concatenate([a, b]) for a, b in zip(self._numbers(), other._numbers(), strict=True)]
+        counts, n_counted = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int64)
+        lightest, heaviest = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        np.add.at(counts, places, parts[0])
+        np.add.at(n_counted, places, parts[1])
+        np.minimum.at(lightest, places, parts[2])
+        np.maximum.at(heaviest, places, parts[3])
+        return TargetSummary(labels, counts, n_counted, lightest, heaviest)
+
+    def _numbers(self) -> tuple[AnyArray, ...]:
+        return self.counts, self.n_counted, self.lightest, self.heaviest
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of positive weight."""
+        return int(self.n_counted.sum())
+
+    def varies(self, class_weights: FloatArray | None) -> bool:
+        """Whether rows that count differ in weight, once the classes are weighted."""
+        factors = np.ones(len(self.labels)) if class_weights is None else class_weights
+        here = (self.n_counted > 0) & (factors > 0)
+        low, high = self.lightest[here] * factors[here], self.heaviest[here] * factors[here]
+        return bool(low.size and low.min() != high.max())
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Rows drawn from a table, in the order of the table.
+
+    Attributes
+    ----------
+    table : array or data frame
+        Attributes of the rows; None where the columns are at hand.
+    columns : Columns
+        The same, with categories learned from these rows.
+    y : ndarray of shape (n_drawn,)
+        Their targets.
+    weights : ndarray of shape (n_drawn,), optional
+    positions : ndarray of shape (n_drawn,)
+        Their positions in the table.
+    ranks : ndarray of shape (n_drawn,)
+        As in `Drawn`.
+    summary : TargetSummary
+        Of the target in all rows.
+    """
+
+    table: Any
+    columns: Columns
+    y: AnyArray
+    weights: FloatArray | None
+    positions: IntArray
+    ranks: IntArray
+    summary: TargetSummary
+
+
+class Folds(Protocol):
+    """The fold of any row."""
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds that are held out."""
+        ...
+
+    def of(self, positions: IntArray) -> IntArray:
+        """Return the folds of rows at some positions."""
+        ...
+
+
+@dataclass(frozen=True)
+class HashFolds:
+    """Folds by random numbers of the rows."""
+
+    seed: int
+    n_folds: int
+
+    def of(self, positions: IntArray) -> IntArray:
+        """Return the folds of rows at some positions."""
+        return deal_folds(self.seed, positions, self.n_folds)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFolds:
+    """Folds that a splitter has dealt out."""
+
+    folds: IntArray
+    n_folds: int
+
+    def of(self, positions: IntArray) -> IntArray:
+        """Return the folds of rows at some positions."""
+        return self.folds[positions]
+
+
+@dataclass(frozen=True)
+class RowCode:
+    """All that turns raw rows into what is counted.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    target : TargetCode
+    weighted : bool
+        Whether rows that count differ in weight.
+    folds : Folds
+    """
+
+    features: tuple[Feature, ...]
+    target: TargetCode
+    weighted: bool
+    folds: Folds
+
+    def read(
+        self, y: AnyArray, weights: FloatArray | None, positions: IntArray
+    ) -> tuple[FloatArray, FloatArray | None, IntArray]:
+        """Return the targets, the weights and the folds of rows; those without weight have no fold."""
+        target = self.target.read(y, weights)
+        folds = self.folds.of(positions)
+        if target.weights is not None:
+            folds = np.where(target.weights > 0, folds, NEVER_HELD_OUT)
+        return target.values, target.weights if self.weighted else None, folds
+
+
+Size = Callable[[int], int]  # rows to draw, from the number of rows that count
+
+
+class Source(Protocol):
+    """A table beyond a pool of rows."""
+
+    def sample(self, seed: int, size: Size) -> Sampled:
+        """Draw the rows whose random numbers are the smallest."""
+        ...
+
+    def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
+        """Deal all rows out to folds."""
+        ...
+
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Statistics]:
+        """Count candidates over all rows."""
+        ...
+
+
+def draw_lowest(keys: Words, size: int) -> tuple[IntArray, IntArray]:
+    """Return the places of the smallest numbers, ascending, and the rank of each; numbers of rows do not repeat."""
+    chosen = np.argsort(keys, kind="stable") if keys.size <= size else np.argpartition(keys, size - 1)[:size]
+    chosen = np.sort(chosen)
+    ranks = np.empty(chosen.size, np.int64)
+    ranks[np.argsort(keys[chosen], kind="stable")] = np.arange(chosen.size)
+    return chosen, ranks
+
+
+def draw_positions(seed: int, positions: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return those of some positions whose random numbers are the smallest, ascending, and their ranks."""
+    chosen, ranks = draw_lowest(hash_positions(seed, positions), size)
+    return positions[chosen], ranks

@@ -1,0 +1,546 @@
+"""The engine over dask collections, on a cluster of two processes."""
+
+import itertools
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+
+from engine_conformance import EngineConformance
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
+from rulegrove.datasets import load
+from rulegrove.estimators import _growing
+from rulegrove.exceptions import InvalidInputError
+from small_pools import shrink_pool
+
+dask = pytest.importorskip("dask", reason="needs dask: pip install 'rulegrove[dask]'")
+distributed = pytest.importorskip("distributed", reason="needs distributed: pip install 'rulegrove[dask]'")
+
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+
+import rulegrove.engines.dask as on_dask  # noqa: E402
+from rulegrove.engines import _dask_running as running  # noqa: E402
+from rulegrove.engines._dask_engine import DaskEngine  # noqa: E402
+from rulegrove.engines._dask_tables import make_table  # noqa: E402
+from rulegrove.engines.counting import CountTask  # noqa: E402
+
+N_ROWS = 3000
+SMALL = {"n_candidates": 60, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # The loggers of this process get their levels back when the cluster closes.
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def make_frame(n_rows=N_ROWS, seed=0):
+    """Numbers, whole numbers, missing values, text and categories; the last rows are of one class."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n_rows), "b": rng.integers(0, 9, n_rows)})
+    frame["c"] = rng.choice(["x", "y", "z"], n_rows)
+    frame["d"] = pd.Categorical(rng.choice(["low", "high"], n_rows))
+    frame["e"] = rng.normal(size=n_rows).astype(np.float32)
+    score = frame["a"] + (frame["c"] == "x") * frame["b"] / 4 - (frame["d"] == "low") + frame["e"] / 2
+    frame.loc[rng.random(n_rows) < 0.1, "a"] = np.nan
+    frame.loc[rng.random(n_rows) < 0.1, "c"] = None
+    frame["y"] = np.where(score + rng.normal(size=n_rows) / 2 > 0.3, "yes", "no")
+    frame.loc[frame.index[-50:], "y"] = "no"
+    frame["w"] = rng.choice([0.0, 1.0, 2.0], n_rows)
+    frame.index = rng.permutation(n_rows)
+    return frame
+
+
+def same(part):
+    return part
+
+
+def cut(frame, sizes):
+    """Partitions of given sizes, with divisions that dask does not know and categories of their own."""
+    stops = np.cumsum([0, *sizes])
+    assert stops[-1] == len(frame)
+    parts = [frame.iloc[a:b] for a, b in itertools.pairwise(stops)]
+    if "d" in frame:
+        parts = [part.assign(d=part["d"].cat.remove_unused_categories()) for part in parts]
+    meta = dask.dataframe.from_pandas(frame.iloc[:1], npartitions=1)
+    meta = (meta.assign(d=meta["d"].cat.as_unknown()) if "d" in frame else meta)._meta
+    return dd.from_map(same, parts, meta=meta, enforce_metadata=False)
+
+
+SIZES = {
+    "many": [300] * 9 + [290, 10],
+    "empty": [0, 1400, 0, 0, 1600, 0],
+}
+
+
+def rules_of(model):
+    """Candidate rules of each pool."""
+    return [
+        terms.rules for terms in (model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_])
+    ]
+
+
+def assert_same(model, reference):
+    """Rules and counts are equal, coefficients up to rounding."""
+    assert [row.text for row in model.rules_] == [row.text for row in reference.rules_]
+    assert [row.support for row in model.rules_] == [row.support for row in reference.rules_]
+    assert rules_of(model) == rules_of(reference)
+    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.feature_importances_, reference.feature_importances_, rtol=0, atol=1e-9)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows in the order of their merging: start and content of each batch."""
+
+    batches: tuple = ()
+
+    def merge(self, other):
+        return Seen(self.batches + other.batches)
+
+
+@dataclass(frozen=True)
+class See:
+    """A task that only looks."""
+
+    columns: tuple
+    seconds: float = 0.0
+
+    def __call__(self, batches, n_threads=1):
+        time.sleep(self.seconds)
+        return Seen(tuple((batch.start, batch.rows.select(self.columns).to_pydict()) for batch in batches))
+
+
+DOUBLED = pa.schema([("b", pa.int64())])
+
+
+@dataclass(frozen=True)
+class Double:
+    """A task on batches."""
+
+    columns: tuple = ("b",)
+    schema: pa.Schema = DOUBLED
+
+    def __call__(self, batch):
+        return pa.record_batch({"b": [2 * value for value in batch.rows["b"].to_pylist()]}, self.schema)
+
+
+class TestConformance(EngineConformance):
+    @pytest.fixture
+    def make_engine(self, client):
+        def make(table, sizes):
+            return DaskEngine(make_table(cut(table.to_pandas(), sizes), table.column_names[4]), client, batch_rows=700)
+
+        return make
+
+
+class TestEngine:
+    @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+    def test_rows_are_where_they_say(self, client, sizes):
+        frame = make_frame()
+        engine = DaskEngine(make_table(cut(frame, sizes), "y"), client, batch_rows=100)
+        assert list(engine.count_rows()) == sizes
+        assert engine.schema.names == list(frame.columns)
+        seen = engine.map_reduce(See(("b", "c", "d")))
+        for name in seen.batches[0][1]:
+            values = []
+            for start, content in seen.batches:
+                assert start == len(values)
+                assert len(content[name]) <= 100
+                values += content[name]
+            assert values == frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        doubled = pa.Table.from_batches(engine.map_batches(Double()))
+        assert doubled["b"].to_pylist() == (2 * frame["b"]).tolist()
+
+    def test_progress_tells_rows(self, client):
+        told = []
+        engine = DaskEngine(make_table(cut(make_frame(), SIZES["empty"]), "y"), client)
+        engine.map_reduce(See(("b",)), lambda done, total: told.append((done, total)))
+        assert told[-1] == (N_ROWS, N_ROWS)
+        assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+    def test_only_asked_columns_are_read(self, client, tmp_path):
+        """Parquet gives the columns of the task alone, and the counting reads one."""
+        make_frame().to_parquet(tmp_path / "part.parquet")
+        table = make_table(dd.read_parquet(tmp_path), "y")
+        (part,) = table.partitions(["b"])
+        assert list(part[0].compute().columns) == ["b"]
+        assert DaskEngine(table, client).n_rows == N_ROWS
+
+    def test_blocks_of_known_size_are_not_counted(self):
+        X = da.zeros((10, 4), chunks=(3, 2))
+        engine = DaskEngine(make_table(X, da.arange(10, chunks=5)), client=None)
+        assert list(engine.count_rows()) == [3, 3, 3, 1]
+        assert engine.schema.names == ["x0", "x1", "x2", "x3", "target"]
+
+    def test_types_of_objects_are_those_of_all_partitions(self, client):
+        with dask.config.set({"dataframe.convert-string": False}):
+            frame = pd.DataFrame(
+                {"n": [None, None, 1, 2.5], "t": [None, None, "u", "v"], "o": [None] * 4}, dtype=object
+            )
+            frame["k"] = pd.Categorical([1, 1, 2, 3])
+            table = make_table(dd.from_pandas(frame.assign(y=1.0), npartitions=2, sort=False), "y")
+            found = DaskEngine(table, client).schema
+        number, text = pa.float64(), pa.large_string()
+        assert found.types == [number, text, number, pa.dictionary(pa.int32(), pa.int64()), number]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """The fit in memory that the others must equal."""
+    with pytest.MonkeyPatch.context() as patch:
+        shrink_pool(patch, 1000)
+        frame = make_frame()
+        return RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns=["y", "w"]), frame["y"])
+
+
+@pytest.mark.usefixtures("small_pool")
+class TestFit:
+    @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+    def test_equals_fit_in_memory(self, client, reference, sizes):
+        table = cut(make_frame(), sizes).drop(columns="w")
+        model = on_dask.fit(RuleEnsembleClassifier(**SMALL), table, "y", client=client)
+        assert_same(model, reference)
+        assert model.feature_names_in_.tolist() == ["a", "b", "c", "d", "e"]
+
+    def test_killed_worker_changes_nothing(self, client, reference, monkeypatch):
+        """A worker dies in the middle of the counting, with the states that it has made."""
+        killed, map_reduce = [], DaskEngine.map_reduce
+
+        def kill_midway(engine, task, on_progress=None):
+            def kill(done, total):
+                if isinstance(task, CountTask) and done > total / 3 and not killed:
+                    killed.append(max(client.run(os.getpid).values()))
+                    os.kill(killed[0], signal.SIGKILL)
+
+            return map_reduce(engine, task, kill)
+
+        def slow(part):
+            time.sleep(0.05)
+            return part
+
+        monkeypatch.setattr(DaskEngine, "map_reduce", kill_midway)
+        table = cut(make_frame().drop(columns="w"), SIZES["many"])
+        parts = [dask.delayed(slow)(part) for part in table.to_delayed()]
+        slowly = dd.from_delayed(parts, meta=table._meta, verify_meta=False)
+        model = on_dask.fit(RuleEnsembleClassifier(**SMALL), slowly, "y", client=client)
+        assert killed
+        assert killed[0] not in client.run(os.getpid).values()
+        assert_same(model, reference)
+
+    def test_regressor_on_arrays(self, client):
+        X, y = make_friedman1(N_ROWS, random_state=0)
+        reference = RuleEnsembleRegressor(**SMALL).fit(X, y)
+        blocks = da.from_array(X, chunks=(700, 3)), da.from_array(y, chunks=1000)
+        model = on_dask.DaskRuleEnsembleRegressor(**SMALL, client=client).fit(*blocks)
+        assert_same(model, reference)
+        assert not hasattr(model, "feature_names_in_")
+        assert (model.predict(blocks[0]).compute() == model.to_local().predict(X)).all()
+        assert model.score(*blocks) == pytest.approx(reference.score(X, y), abs=1e-9)
+
+    def test_three_classes_of_unknown_blocks(self, client):
+        whole_X, whole_y = (values[:1500] for values in load("waveform", return_X_y=True))
+        reference = RuleEnsembleClassifier(**SMALL).fit(whole_X, whole_y)
+        X, y = da.from_array(whole_X, chunks=(400, -1)), da.from_array(whole_y, chunks=400)
+        X, y = X[y != "none"], y[y != "none"]
+        assert np.isnan(X.shape[0])
+        model = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client).fit(X, y)
+        assert_same(model, reference)
+        lazy = model.predict_proba(X)
+        assert lazy.shape[1] == 3
+        assert (lazy.compute() == model.to_local().predict_proba(whole_X)).all()
+
+    def test_statistics_are_kept_and_merged(self, client):
+        frame = make_frame().drop(columns="w")
+        whole = on_dask.fit(
+            RuleEnsembleClassifier(**SMALL), cut(frame, SIZES["many"]), "y", keep_statistics=True, client=client
+        )
+        assert_same(engines.refit(whole, whole.statistics_), whole)
+        again = on_dask.collect(whole.statistics_, cut(frame, SIZES["empty"]), "y", client=client)
+        expected = engines.collect(whole.statistics_, pa.Table.from_pandas(frame, preserve_index=False))
+        for found, known in zip(again.pools, expected.pools, strict=True):
+            assert (found.statistics.rule_gram == known.statistics.rule_gram).all()
+        assert again.merge(again).n_rows == 2 * N_ROWS
+
+    def test_columns_are_dropped(self, client, reference):
+        model = on_dask.fit(
+            RuleEnsembleClassifier(**SMALL), cut(make_frame(), SIZES["empty"]), "y", drop=["w"], client=client
+        )
+        assert_same(model, reference)
+
+    def test_weights(self, client):
+        frame = make_frame()
+        X = frame.drop(columns=["y", "w"])
+        reference = RuleEnsembleClassifier(**SMALL).fit(X, frame["y"], frame["w"])
+        table = cut(frame, SIZES["many"])
+        named = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client).fit(table, "y", "w")
+        beside = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client)
+        beside.fit(table[list(X.columns)], table["y"], sample_weight=table["w"])
+        assert_same(named, reference)
+        assert_same(beside, reference)
+        assert named.score(table, "y", "w") == pytest.approx(reference.score(X, frame["y"], frame["w"]), abs=1e-12)
+
+
+def test_fit_beyond_the_pool(client):
+    """More rows than a pool, for real."""
+    n_rows = _growing.POOL_ROWS + 4000
+    frame = make_frame(n_rows).drop(columns="w")
+    reference = RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns="y"), frame["y"])
+    table = dd.from_pandas(frame.reset_index(drop=True), npartitions=5)
+    model = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client).fit(table, "y")
+    assert_same(model, reference)
+    assert (model.predict(table).compute().to_numpy() == reference.predict(frame.drop(columns="y"))).all()
+
+
+def test_fit_within_the_pool(client):
+    """Few rows are read into memory."""
+    frame = make_frame(800).drop(columns="w")
+    reference = RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns="y"), frame["y"])
+    model = on_dask.fit(RuleEnsembleClassifier(**SMALL), cut(frame, [0, 300, 1, 499]), "y", client=client)
+    assert_same(model, reference)
+    assert (model.coef_ == reference.coef_).all()
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return make_frame(900).drop(columns="w")
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    return RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns="y"), frame["y"])
+
+
+class TestPredict:
+    @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+    def test_frame(self, model, frame, method):
+        lazy = on_dask.predict(model, cut(frame, [0, 400, 1, 499]), method=method)
+        whole = lazy.compute()
+        expected = getattr(model, method)(frame.drop(columns="y"))
+        assert np.array_equal(whole.to_numpy(), expected)
+        assert whole.index.equals(frame.index)
+        if method == "predict_proba":
+            assert list(lazy.columns) == list(whole.columns) == ["no", "yes"]
+            assert (lazy.dtypes == whole.dtypes).all()
+        else:
+            assert lazy.dtype == whole.dtype
+            assert lazy.name == whole.name == method
+
+    def test_is_lazy(self, model, frame):
+        def refuse(part):
+            raise AssertionError
+
+        table = dd.from_pandas(frame, npartitions=2, sort=False)
+        never = table.map_partitions(refuse, meta=table._meta)
+        assert on_dask.predict(model, never).npartitions == 2
+
+    def test_order_of_columns_does_not_matter(self, model, frame):
+        table = dd.from_pandas(frame[frame.columns[::-1]], npartitions=2, sort=False)
+        assert (on_dask.predict(model, table).compute() == model.predict(frame.drop(columns="y"))).all()
+
+    @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
+    def test_array_with_empty_blocks(self, method):
+        X, y = load("iris", return_X_y=True)
+        model = RuleEnsembleClassifier(**SMALL).fit(X, y)
+        blocks = da.from_array(X, chunks=((0, 100, 50), (2, 2)))
+        lazy = on_dask.predict(model, blocks, method=method)
+        whole = lazy.compute()
+        assert lazy.dtype == whole.dtype
+        assert lazy.shape == whole.shape
+        assert np.array_equal(whole, getattr(model, method)(X))
+
+    def test_on_the_cluster(self, model, frame, client):
+        lazy = on_dask.predict(model, dd.from_pandas(frame, npartitions=3, sort=False), method="decision_function")
+        assert np.array_equal(client.compute(lazy).result(), model.decision_function(frame.drop(columns="y")))
+
+    def test_bad_tables(self, model, frame):
+        table = dd.from_pandas(frame, npartitions=1, sort=False)
+        with pytest.raises(InvalidInputError, match="no column 'b', which the model was fitted on"):
+            on_dask.predict(model, table.drop(columns="b"))
+        with pytest.raises(InvalidInputError, match="3 columns but the model was fitted on 5"):
+            on_dask.predict(model, da.zeros((4, 3)))
+        X, y = load("iris", return_X_y=True)
+        with pytest.raises(InvalidInputError, match="fitted on an array; give it one too"):
+            on_dask.predict(RuleEnsembleClassifier(**SMALL).fit(X, y), table)
+        with pytest.raises(InvalidInputError, match="dask DataFrame or a dask Array; got pandas"):
+            on_dask.predict(model, frame)
+        with pytest.raises(InvalidInputError, match="`method` must be one of 'predict', 'predict_proba', 'decision_f"):
+            on_dask.predict(model, table, method="fit")
+
+
+class TestEstimators:
+    def test_parameters_are_those_of_the_base_and_the_client(self):
+        for kind, base in (
+            (on_dask.DaskRuleEnsembleClassifier, RuleEnsembleClassifier),
+            (on_dask.DaskRuleEnsembleRegressor, RuleEnsembleRegressor),
+        ):
+            assert kind().get_params() == {**base().get_params(), "client": None}
+            assert kind(n_candidates=7).set_params(max_terms=3).max_terms == 3
+            with pytest.raises(TypeError, match="n_candidate"):
+                kind(n_candidate=7)
+
+    def test_client_is_neither_copied_nor_stored(self, client):
+        model = on_dask.DaskRuleEnsembleClassifier(n_candidates=7, client=client)
+        copy = clone(model)
+        assert copy.client is client
+        assert copy.n_candidates == 7
+        assert pickle.loads(pickle.dumps(model)).client is None
+        assert model.client is client
+
+    def test_leaves_dask(self, client, tmp_path):
+        frame = make_frame(300).drop(columns="w")
+        X, table = frame.drop(columns="y"), dd.from_pandas(frame, npartitions=2, sort=False)
+        with client.as_current():
+            model = on_dask.DaskRuleEnsembleClassifier(**SMALL).fit(table, "y")
+            assert model.score(table, "y") == pytest.approx(model.score(X, frame["y"]), abs=1e-12)
+        model.save(tmp_path / "model.json")
+        for local in (model.to_local(), load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
+            assert np.array_equal(local.predict_proba(X), model.predict_proba(X))
+        assert type(model.to_local()) is RuleEnsembleClassifier
+        assert model.explain(X[:2])[0].prediction == model.predict(X[:1])[0]
+
+
+class TestBadInput:
+    @pytest.fixture
+    def fit(self, client):
+        return lambda X, y="y", **options: on_dask.fit(RuleEnsembleClassifier(**SMALL), X, y, client=client, **options)
+
+    def test_clients(self, cluster):
+        table = cut(make_frame(), [N_ROWS])
+
+        def fit(client):
+            on_dask.fit(RuleEnsembleClassifier(**SMALL), table, "y", client=client)
+
+        with pytest.raises(InvalidInputError, match="No Dask client is running; start one"):
+            fit(None)
+        with pytest.raises(InvalidInputError, match=r"must be a distributed\.Client; got a LocalCluster"):
+            fit(cluster)
+        closed = distributed.Client(cluster, set_as_default=False)
+        closed.close()
+        with pytest.raises(InvalidInputError, match="The Dask client is closed; start a new one"):
+            fit(closed)
+
+    def test_no_worker(self, monkeypatch):
+        """No worker at the start, and none left in the middle."""
+        monkeypatch.setattr(running, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(running, "POLL_SECONDS", 0.1)
+        table = make_table(cut(make_frame(), SIZES["many"]), "y")
+        with (
+            distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
+            with pytest.raises(InvalidInputError, match="The Dask cluster has no worker; add some"):
+                running.find_client(client)
+            with pytest.raises(ConnectionError, match="has had no worker for 0 seconds; add workers"):
+                DaskEngine(table, client).count_rows()
+
+    def test_client_closed_midway(self, cluster):
+        client = distributed.Client(cluster, set_as_default=False)
+        engine = DaskEngine(make_table(cut(make_frame(), SIZES["many"]), "y"), client)
+        engine.count_rows()
+        threading.Timer(0.3, client.close).start()
+        with pytest.raises(ConnectionError, match="client was closed, or its tasks were cancelled, before"):
+            engine.map_reduce(See(("b",), seconds=0.3))
+
+    def test_partition_that_kills_its_workers(self):
+        class Killed:
+            status = "error"
+
+            def exception(self):
+                return distributed.KilledWorker("task", None, 4)
+
+        with pytest.raises(InvalidInputError, match="Partition 2 ended every worker that ran it, most likely for lack"):
+            running._refuse(Killed(), "Partition 2")
+
+    def test_partition_that_cannot_be_computed(self, fit):
+        def spoil(part, partition_info=None):
+            if partition_info is not None and partition_info["number"] == 3:
+                raise OSError("Unexpected end of stream")
+            return part
+
+        table = cut(make_frame(), SIZES["many"])
+        with pytest.raises(
+            InvalidInputError, match=r"^Partition 3 \(counted from 0, of 11\) .*OSError: Unexpected end"
+        ):
+            fit(table.map_partitions(spoil, meta=table._meta))
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda part: part.drop(columns="a"), "'a'"),
+            (lambda part: part.assign(a="text"), "Column 'a' is large_string here but double in the table; convert it"),
+            (lambda part: part.assign(b=part["b"] + 0.5), "Column 'b' is double here but int64 in the table"),
+            (lambda part: part.assign(d=1.0), "Column 'd' is double here but large_string"),
+        ],
+        ids=["missing", "text for numbers", "fractions for integers", "numbers for categories"],
+    )
+    def test_odd_partition(self, fit, change, message):
+        table = cut(make_frame(), SIZES["many"])
+        parts = table.to_delayed()
+        parts[4] = dask.delayed(change)(parts[4])
+        odd = dd.from_delayed(parts, meta=table._meta, verify_meta=False)
+        with pytest.raises(InvalidInputError, match=rf"^Partition 4 \(counted from 0, of 11\).*{message}"):
+            fit(odd)
+
+    def test_other_rows_in_the_target(self, fit):
+        frame = make_frame().drop(columns="w")
+        X, y = cut(frame.drop(columns="y"), [1000, 2000]), cut(frame[["a", "y"]], [1500, 1500])["y"]
+        with pytest.raises(
+            InvalidInputError, match=r"^Partition [01] .*X has [12]000 rows here but the target has 1500"
+        ):
+            fit(X, y)
+        with pytest.raises(InvalidInputError, match="X has 2 partitions but the target has 1"):
+            fit(X, cut(frame[["a", "y"]], [N_ROWS])["y"])
+        with pytest.raises(InvalidInputError, match="X has 10 rows but the target has 9"):
+            fit(da.zeros((10, 2)), da.zeros(9))
+
+    def test_what_is_no_table(self, fit):
+        frame = make_frame()
+        table = cut(frame, [N_ROWS])
+        with pytest.raises(InvalidInputError, match="dask DataFrame or a dask Array; got pandas"):
+            fit(frame)
+        with pytest.raises(InvalidInputError, match="no column 'z' to be the target; it has a, b, c"):
+            fit(table, "z")
+        with pytest.raises(InvalidInputError, match="The target must be a column name, a dask Series or"):
+            fit(table, frame["y"])
+        with pytest.raises(InvalidInputError, match="columns have no names; give the weights as a dask Array"):
+            fit(da.zeros((10, 2)), da.zeros(10), weights="w")
+        with pytest.raises(InvalidInputError, match="two dimensions that holds numbers; got 2 dimensions of <U1"):
+            fit(da.from_array(np.array([["a"]])), da.zeros(1))
+        with pytest.raises(InvalidInputError, match="must be text and unique; got 7"):
+            fit(table.rename(columns={"a": 7}))
+
+    def test_without_dask(self):
+        """The package does without dask, and says what is missing where it is asked for."""
+        script = (
+            "import sys, rulegrove, rulegrove.engines\n"
+            "assert not {'dask', 'distributed'} & set(sys.modules)\n"
+            "sys.modules['distributed'] = None\n"
+            "import rulegrove.engines.dask"
+        )
+        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        expected = "ModuleNotFoundError: rulegrove.engines.dask needs dask: pip install 'rulegrove[dask]'."
+        assert found.stderr.splitlines()[-1] == expected

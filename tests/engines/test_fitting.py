@@ -1,0 +1,200 @@
+"""Fits over files: what bad input says, what a limit of rows means, and losses that need rows."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.model_selection import KFold
+
+from engine_conformance import N_ROWS, make_model, make_rows, take
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines
+from rulegrove._hashing import hash_positions
+from rulegrove.engines import sources
+from rulegrove.engines.fitting import find_gram_limit
+from rulegrove.estimators import _base
+from rulegrove.exceptions import InvalidInputError, SampleWarning
+
+
+@pytest.fixture(autouse=True)
+def small_parts(small_pool, monkeypatch):
+    monkeypatch.setattr(sources, "PARTITION_ROWS", 700)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a table as files of a thousand rows."""
+
+    def write(table):
+        for start in range(0, table.num_rows, 1000):
+            pq.write_table(table.slice(start, 1000), tmp_path / f"{start}.parquet", row_group_size=500)
+        return tmp_path
+
+    return write
+
+
+def set_value(table, name, row, value):
+    values = table[name].to_pylist()
+    values[row] = value
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
+
+
+@pytest.mark.parametrize("row", range(2300, 2308))  # some of them are drawn, the others met when rules are counted
+def test_an_infinite_value_names_the_file_and_the_column(write, row):
+    folder = write(set_value(take(make_rows(), "two"), "a", row, np.inf))
+    with pytest.raises(InvalidInputError, match=r"2000\.parquet', row group 0: Column 0 \('a'\) must be finite"):
+        engines.fit(make_model("two"), folder, "two")
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "words"),
+    [
+        (None, {"target": "twoo"}, "`target` names 'twoo', which is no column"),
+        (None, {"weights": "w"}, "`weights` names 'w', which is no column"),
+        (None, {"drop": ["a", "b", "c", "e"]}, "no column left"),
+        (None, {"max_gram_rows": 5}, "`max_gram_rows` must be at least"),
+        (
+            lambda table: set_value(table.append_column("w", pa.array(np.ones(N_ROWS))), "w", 1500, -1.0),
+            {"weights": "w"},
+            r"1000\.parquet'.*column 'w' must be numbers from 0 on; row 1500",
+        ),
+        (lambda table: table.append_column("w", pa.array(np.zeros(N_ROWS))), {"weights": "w"}, "nothing to fit"),
+        (lambda table: table.set_column(4, "two", pa.nulls(N_ROWS, pa.string())), {}, "nothing to fit"),
+        (lambda table: table.set_column(4, "two", pa.array(["x"] * N_ROWS)), {}, "one class only"),
+        (lambda table: table.set_column(4, "two", pa.array([[1]] * N_ROWS)), {}, "must be numbers or text"),
+        (lambda table: table.set_column(0, "a", pa.array([[1]] * N_ROWS)), {}, "neither numeric nor categorical"),
+        (
+            lambda table: set_value(table, "two", 9, "rare").filter(
+                pa.array((np.asarray(table["two"]) != "no") | (np.arange(N_ROWS) == 9))
+            ),
+            {},
+            "Class 'rare' has 1 of",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(write, change, arguments, words):
+    table = take(make_rows(), "two")
+    folder = write(table if change is None else change(table))
+    arguments = {"target": "two", **arguments}
+    with pytest.raises(InvalidInputError, match=words) as caught:
+        engines.fit(make_model("two"), folder, **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_target_of_numbers_is_no_text(write):
+    with pytest.raises(InvalidInputError, match=r"0\.parquet'.*Column 'two' must be numbers; got string"):
+        engines.fit(make_model("number"), write(take(make_rows(), "two")), "two")
+
+
+def test_a_regression_target_is_no_class(write):
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        engines.fit(make_model("two"), write(take(make_rows(), "number")), "number")
+
+
+def test_splitters_need_the_rows(write):
+    with pytest.raises(InvalidInputError, match="give their number as `cv`"):
+        engines.fit(make_model("two", cv=KFold(3)), write(take(make_rows(), "two")), "two")
+
+
+def test_splitters_work_in_memory():
+    table = take(make_rows(), "number")
+    model = make_model("number", cv=KFold(4)).fit(table.drop_columns(["number"]), table["number"].to_numpy())
+    assert len(model.selection_.fold_points) == 4
+
+
+def test_fractions_of_a_huge_table_are_refused(write, monkeypatch):
+    monkeypatch.setattr("rulegrove.engines.fitting.MOST_DRAWN", 1500)
+    with pytest.raises(InvalidInputError, match=r"`subsample`=0.7 of 3,000 rows"):
+        engines.fit(make_model("two", subsample=0.7), write(take(make_rows(), "two")), "two")
+
+
+def test_a_damaged_row_group_is_named(write):
+    folder = write(take(make_rows(), "two"))
+    path = folder / "1000.parquet"
+    content = bytearray(path.read_bytes())
+    column = pq.ParquetFile(path).metadata.row_group(1).column(0)
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start : start + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"1000\.parquet', row group 1: "):
+        engines.fit(make_model("two"), folder, "two")
+
+
+def test_a_file_that_goes_away_is_named(write):
+    folder = write(take(make_rows(), "two"))
+    engine = engines.local.LocalEngine(folder)
+    (folder / "2000.parquet").unlink()
+    with pytest.raises(InvalidInputError, match=r"2000\.parquet'"):
+        engines.fitting.fit_over(engine, make_model("two"), "two")
+
+
+def test_a_limit_of_rows_is_kept_and_uniform():
+    table = take(make_rows(), "number")
+    model = engines.fit(make_model("number"), table, "number", max_gram_rows=2000, keep_statistics=True)
+    n_rows = model.statistics_.n_rows
+    assert 1700 < n_rows <= 2000
+    all_rows = engines.fit(make_model("number"), table, "number")
+    X, y = table.drop_columns(["number"]), table["number"].to_numpy()
+    assert model.score(X, y) == pytest.approx(all_rows.score(X, y), abs=0.02)
+    assert find_gram_limit(None, 10) == find_gram_limit(10, 10) == 2**64
+
+
+def test_losses_that_need_rows_go_by_a_sample(monkeypatch):
+    monkeypatch.setattr(_base, "SAMPLE_ROWS", 1800)
+    table = take(make_rows(), "two")
+    model = engines.fit(make_model("two", solver="pathbuild", n_candidates=20), table, "two")
+    X = table.drop_columns(["two"])
+    for row in model.rules_:
+        if row.kind == "rule":  # supports are those of all rows
+            assert row.support == pytest.approx(model.transform_rules(X)[:, row.rank - 1].mean(), abs=1e-12)
+
+
+def test_a_sample_unlike_the_rest_is_told(monkeypatch):
+    """The squared error of all rows comes from their statistics; here the rows not drawn are of another kind."""
+    monkeypatch.setattr(_base, "SAMPLE_ROWS", 1800)
+    rng = np.random.default_rng(0)
+    table = pa.table({"a": rng.normal(size=N_ROWS), "b": rng.normal(size=N_ROWS)})
+    a = table["a"].to_numpy()
+    seed = int(_base.make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
+    ranks = np.argsort(np.argsort(hash_positions(seed, np.arange(N_ROWS))))
+    y = np.where((a > 0) != (ranks >= 1800), "yes", "no")
+    with pytest.warns(SampleWarning, match="sample of 1,800 rows"):
+        RuleEnsembleClassifier(solver="pathbuild", n_candidates=20, random_state=0, cv=3, n_jobs=1).fit(table, y)
+
+
+def test_rare_classes_among_many_do_no_harm():
+    table = take(make_rows(), "three")
+    table = set_value(set_value(table, "three", 0, 9), "three", 1, 9)
+    model = engines.fit(make_model("three"), table, "three")
+    assert model.classes_.tolist() == [0, 1, 2, 9]
+    X, y = table.drop_columns(["three"]), table["three"].to_numpy()
+    assert model.score(X, y) > 0.5
+
+
+def test_progress_is_shown(capsys, write):
+    engines.fit(make_model("number", verbose=1), write(take(make_rows(), "number")), "number")
+    told = capsys.readouterr().err
+    assert [line.split("  ")[0] for line in told.splitlines()] == [
+        "Drawing rows",
+        "Growing trees",
+        "Counting rules",
+        "Weighting rules",
+    ]
+
+
+def test_one_fit_reads_the_rows_twice(monkeypatch):
+    passes = []
+    table = take(make_rows(), "three")
+
+    def read():
+        passes.append(1)
+        return table.to_reader(500)
+
+    engines.fit(make_model("three"), read, "three")
+    assert sum(passes) == 3  # once to count, for a stream does not tell; to draw; to count the rules of all classes
+
+
+def test_names_are_kept():
+    table = take(make_rows(), "number")
+    model = engines.fit(RuleEnsembleRegressor(n_candidates=20, random_state=0), table, "number", drop=["b"])
+    assert model.feature_names_in_.tolist() == ["a", "c", "e"]
+    assert model.n_features_in_ == 3

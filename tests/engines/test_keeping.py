@@ -1,0 +1,124 @@
+"""Statistics that are kept: merged they are those of all rows, and a refit is the fit to all rows."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from engine_conformance import N_ROWS, assert_same, make_model, make_rows, take
+from rulegrove import RuleEnsembleRegressor, engines
+from rulegrove.engines.keeping import FitStatistics
+from rulegrove.exceptions import InvalidInputError
+
+TARGETS = ("number", "two", "three")
+
+
+def assert_equal(one: FitStatistics, other: FitStatistics):
+    assert len(one.pools) == len(other.pools)
+    for own, others in zip(one.pools, other.pools, strict=True):
+        for name in ("n_rows", "support", "rule_gram"):
+            np.testing.assert_array_equal(getattr(own.statistics, name), getattr(others.statistics, name))
+        for name in ("x_y", "rule_linear", "linear_gram", "y_y"):
+            found, expected = getattr(own.statistics, name), getattr(others.statistics, name)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.usefixtures("small_pool")
+@pytest.mark.parametrize("target", TARGETS)
+def test_statistics_of_parts_merge_to_those_of_all_rows(target):
+    table = take(make_rows(), target)
+    model = engines.fit(make_model(target), table, target, keep_statistics=True)
+    kept = model.statistics_
+    assert kept.n_rows == N_ROWS
+    nothing = engines.collect(kept, table.slice(0, 0))
+    empty = FitStatistics(
+        kept.features, kept.target, kept.weights, kept.code, kept.weighted, kept.folds, 0, nothing.pools
+    )
+    first = engines.collect(empty, table.slice(0, 1100))
+    second = engines.collect(first, table.slice(1100))
+    assert_equal(first.merge(second), kept)
+
+
+@pytest.mark.usefixtures("small_pool")
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_refit_to_the_same_statistics_is_the_fit(target):
+    table = take(make_rows(), target)
+    model = engines.fit(make_model(target), table, target, keep_statistics=True)
+    again = engines.refit(model, model.statistics_)
+    assert again is not model
+    assert_same(again, model)
+    X = table.drop_columns([target])
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    if target == "three":
+        assert [row.confidences for row in again.rules_] == [row.confidences for row in model.rules_]
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_a_refit_with_later_rows_goes_by_all_of_them():
+    old, later = take(make_rows(), "number"), take(make_rows(seed=1), "number")
+    model = engines.fit(make_model("number"), old, "number", keep_statistics=True)
+    new = engines.collect(model, later)
+    assert new.n_rows == N_ROWS
+    merged = model.statistics_.merge(new)
+    assert merged.n_positions == 2 * N_ROWS
+    again = engines.refit(model, merged)
+    X = pa.concat_tables([old, later])
+    y = X["number"].to_numpy()
+    for row in again.rules_:
+        if row.kind == "rule":
+            held = again.transform_rules(X.drop_columns(["number"]))[:, row.rank - 1] > 0
+            assert row.support == pytest.approx(held.mean(), abs=1e-12)
+            assert row.mean_target == pytest.approx(y[held].mean(), abs=1e-9)
+    assert again.score(X.drop_columns(["number"]), y) > 0.5
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_small_table_keeps_its_statistics_too(target):
+    table = take(make_rows(), target, "counts").slice(0, 1500)
+    model = engines.fit(make_model(target), table, target, weights="counts", keep_statistics=True)
+    assert model.statistics_.n_rows == int((table["counts"].to_numpy() > 0).sum())
+    X = table.drop_columns([target, "counts"])
+    again = engines.refit(model, model.statistics_)
+    y = table[target].to_numpy(zero_copy_only=False)
+    assert again.score(X, y) == pytest.approx(model.score(X, y), abs=0.05)
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_drift_is_the_test_of_two_proportions():
+    table = take(make_rows(), "two")
+    model = engines.fit(make_model("two"), table, "two", keep_statistics=True)
+    later = table.filter(pa.array(np.asarray(table["b"]) > 3))
+    found = engines.drift(model.statistics_, engines.collect(model, later))
+    first = found.rows[0]
+    assert abs(first.z) > 10
+    assert [abs(row.z) for row in found.rows] == sorted((abs(row.z) for row in found.rows), reverse=True)
+    n, m = N_ROWS, later.num_rows
+    both = (first.before * n + first.now * m) / (n + m)
+    assert first.z == pytest.approx((first.now - first.before) / np.sqrt(both * (1 - both) * (1 / n + 1 / m)))
+    assert list(found.to_frame("pandas").columns) == ["text", "before", "now", "z"]
+    same = engines.drift(model.statistics_, model.statistics_)
+    assert {row.z for row in same.rows} == {0.0}
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_what_cannot_be_merged_or_refitted():
+    table = take(make_rows(), "two")
+    model = engines.fit(make_model("two"), table, "two", keep_statistics=True)
+    other = engines.fit(make_model("two", random_state=1), table, "two", keep_statistics=True)
+    with pytest.raises(InvalidInputError, match="different fits"):
+        model.statistics_.merge(other.statistics_)
+    with pytest.raises(InvalidInputError, match="different fits"):
+        engines.drift(model.statistics_, other.statistics_)
+    with pytest.raises(InvalidInputError, match="no column 'two'"):
+        engines.collect(model, table.drop_columns(["two"]))
+    with pytest.raises(InvalidInputError, match="the class 'maybe'"):
+        engines.collect(model, table.set_column(4, "two", pa.array(["maybe"] * N_ROWS)))
+    with pytest.raises(InvalidInputError, match="target that is classes"):
+        engines.refit(RuleEnsembleRegressor(), model.statistics_)
+    with pytest.raises(InvalidInputError, match="needs rows"):
+        engines.refit(make_model("two", solver="pathbuild"), model.statistics_)
+    with pytest.raises(InvalidInputError, match="squared loss"):
+        engines.fit(make_model("two", solver="pathbuild"), table, "two", keep_statistics=True)
+    plain = engines.fit(model, table, "two")
+    assert not hasattr(plain, "statistics_")
+    with pytest.raises(InvalidInputError, match="keep_statistics=True"):
+        engines.collect(plain, table)

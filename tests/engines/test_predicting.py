@@ -1,0 +1,134 @@
+"""Predictions from file to file: equal to those in memory, written whole or not at all."""
+
+import resource
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from engine_conformance import in_memory, make_model, make_rows, take
+from rulegrove import RuleEnsembleRegressor, engines
+from rulegrove.engines import predicting
+from rulegrove.exceptions import InvalidInputError
+
+TABLE = take(make_rows(), "two").slice(0, 2000)
+X = TABLE.drop_columns(["two"])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return in_memory(make_model("two", n_candidates=30), TABLE, "two")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(TABLE, path, row_group_size=300)
+    return path
+
+
+READERS = {".parquet": pq.read_table, ".csv": pyarrow.csv.read_csv, ".feather": pyarrow.feather.read_table}
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_predictions_are_those_in_memory(model, source, tmp_path, suffix):
+    out = tmp_path / f"out{suffix}"
+    assert engines.predict(model, source, out, keep=["b"], batch_rows=170, n_threads=2) == 2000
+    found = READERS[suffix](out)
+    assert found.column_names == ["b", "prediction", "probability of no", "probability of yes"]
+    assert found["prediction"].to_pylist() == model.predict(X).tolist()
+    assert found["b"].to_pylist() == TABLE["b"].to_pylist()
+    np.testing.assert_array_equal(found["probability of yes"].to_numpy(), model.predict_proba(X)[:, 1])
+
+
+def test_scores_may_be_asked_for(model, source, tmp_path):
+    engines.predict(model, source, tmp_path / "a.parquet", columns=["score"])
+    found = pq.read_table(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(found["score"].to_numpy(), model.decision_function(X))
+
+
+def test_only_what_the_terms_speak_of_is_read(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pa.table({name: rng.normal(size=500) for name in "abc"})
+    y = (table["b"].to_numpy() > 0).astype(float)
+    model = RuleEnsembleRegressor(n_candidates=4, max_terms=1, random_state=0).fit(table, y)
+    engines.predict(model, table.select(["b"]), tmp_path / "a.parquet")
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "a.parquet")["prediction"].to_numpy(), model.predict(table))
+
+
+def test_a_model_without_terms_predicts(tmp_path):
+    model = make_model("two", selection=1e6)
+    in_memory(model, TABLE, "two")
+    assert len(model.rules_) == 0
+    engines.predict(model, TABLE, tmp_path / "a.parquet")
+    assert pq.read_table(tmp_path / "a.parquet")["prediction"].to_pylist() == model.predict(X).tolist()
+
+
+def test_a_stream_is_read_once(model, tmp_path):
+    assert engines.predict(model, TABLE.to_reader(100), tmp_path / "a.parquet") == 2000
+    y = TABLE["two"].to_pylist()
+    assert engines.score(model, TABLE.to_reader(100), "two") == pytest.approx(model.score(X, y))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"out": "a.txt"}, "must end in one of"),
+        ({"out": "none/a.parquet"}, "There is no folder"),
+        ({"keep": ["zz"]}, "`keep` names the column 'zz'"),
+        ({"columns": ["odds"]}, "`columns` must be some of"),
+        ({"source": X.drop_columns(["a"])}, "needs the column 'a'"),
+    ],
+)
+def test_bad_arguments_are_told_before_the_work(model, tmp_path, arguments, words):
+    arguments = {"source": TABLE, "out": "a.parquet", **arguments}
+    source, out = arguments.pop("source"), tmp_path / arguments.pop("out")
+    with pytest.raises(InvalidInputError, match=words):
+        engines.predict(model, source, out, **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kept_column_must_not_hide_a_result(model, tmp_path):
+    with pytest.raises(InvalidInputError, match="a column of the result itself"):
+        engines.predict(model, TABLE.append_column("prediction", TABLE["a"]), tmp_path / "a.csv", keep=["prediction"])
+
+
+def test_models_without_names_are_refused(tmp_path):
+    model = RuleEnsembleRegressor(n_candidates=4).fit(np.arange(40.0).reshape(20, 2), np.arange(20.0))
+    with pytest.raises(InvalidInputError, match="without names"):
+        engines.predict(model, TABLE, tmp_path / "a.parquet")
+
+
+def test_a_damaged_part_leaves_nothing_behind(model, source, tmp_path):
+    content = bytearray(source.read_bytes())
+    column = pq.ParquetFile(source).metadata.row_group(5).column(0)
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start : start + 40] = b"\xff" * 40
+    source.write_bytes(content)
+    out = tmp_path / "out.parquet"
+    out.write_text("the one before")
+    with pytest.raises(InvalidInputError, match=r"rows\.parquet'"):
+        engines.predict(model, source, out, batch_rows=100)
+    assert out.read_text() == "the one before"
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", "out.parquet"}
+
+
+def test_a_full_disk_leaves_nothing_behind(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(predicting, "GROUP_ROWS", 100)
+    out = tmp_path / "out.parquet"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+    try:
+        with pytest.raises(InvalidInputError, match=r"out\.parquet' cannot be written: File too large"):
+            engines.predict(model, TABLE, out, batch_rows=100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_to_score(model):
+    with pytest.raises(InvalidInputError, match="nothing to score"):
+        engines.score(model, TABLE.slice(0, 0), "two")
