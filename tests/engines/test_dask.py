@@ -226,6 +226,16 @@ class TestFit:
         assert_same(model, reference)
         assert model.feature_names_in_.tolist() == ["a", "b", "c", "d", "e"]
 
+    def test_target_beside_the_attributes_of_one_parquet_table(self, client, tmp_path):
+        """Dask would join the files of a column that is read alone, so the two would not be in the same partitions."""
+        frame = make_frame().drop(columns=["d", "w"])
+        for place, part in enumerate(np.array_split(np.arange(N_ROWS), 4)):
+            frame.iloc[part].to_parquet(tmp_path / f"{place}.parquet", index=False)
+        table = dd.read_parquet(tmp_path)
+        found = on_dask.fit(RuleEnsembleClassifier(**SMALL), table.drop(columns="y"), table["y"], client=client)
+        X = frame.drop(columns="y")
+        assert_same(found, RuleEnsembleClassifier(**SMALL).fit(X, frame["y"]))
+
     def test_killed_worker_changes_nothing(self, client, reference, monkeypatch):
         """A worker dies in the middle of the counting, with the states that it has made."""
         killed, map_reduce = [], DaskEngine.map_reduce

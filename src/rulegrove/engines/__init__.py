@@ -40,3 +40,7 @@ def __getattr__(name: str) -> Any:
         raise ModuleNotFoundError("rulegrove.engines needs pyarrow: pip install 'rulegrove[engines]'.") from None
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -170,6 +170,11 @@ def _count_partitions(part: Any) -> int:
 
 
 def _delay(part: Any) -> list[Delayed]:
-    """Return one delayed object a partition."""
-    delayed_parts = part.to_delayed()
-    return list(delayed_parts.ravel()) if is_array(part) else list(delayed_parts)
+    """Return one delayed object a partition.
+
+    Of a data frame only what it does not need is left out. To optimise it further would join the partitions of Parquet
+    files where few columns are read, so that two columns of one table come in different partitions.
+    """
+    if is_array(part):
+        return list(part.to_delayed().ravel())
+    return list(part.simplify().to_delayed(optimize_graph=False))
