@@ -94,11 +94,10 @@ def assert_same(found, expected):
 
 
 class EngineConformance:
-    """Tests of an engine; `make_engine(table, sizes)` returns one whose partitions have these sizes."""
+    """Tests of an engine; a subclass has the fixture `make_engine`.
 
-    @pytest.fixture
-    def make_engine(self):
-        raise NotImplementedError
+    ``make_engine(table, sizes)`` returns an engine whose partitions have these sizes.
+    """
 
     @pytest.fixture
     def rows(self):

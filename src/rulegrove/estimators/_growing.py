@@ -107,39 +107,30 @@ def grow_rules(
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = growth.given.of_trees or ()
     grows = growth.given.of_trees is None and growth.n_candidates > 0 and growth.terms != "linear"
+    of_both: dict[str, Any] = {
+        "weights": weights,
+        "n_categories": data.columns.n_categories,
+        "loss": growth.loss,
+        "n_rules": growth.n_candidates,
+        "mean_leaves": growth.mean_leaves,
+        "min_samples_leaf": growth.min_samples_leaf,
+        "min_impurity": growth.min_impurity,
+        "max_conditions": growth.max_conditions,
+        "on_progress": progress,
+    }
     if grows and growth.stable:
-        rules = grow_stable_rules(
-            block,
-            data.targets[pool],
-            weights=weights,
-            n_categories=data.columns.n_categories,
-            loss=growth.loss,
-            n_rules=growth.n_candidates,
-            mean_leaves=growth.mean_leaves,
-            min_samples_leaf=growth.min_samples_leaf,
-            min_impurity=growth.min_impurity,
-            max_conditions=growth.max_conditions,
-            on_progress=progress,
-        )
+        rules = grow_stable_rules(block, data.targets[pool], **of_both)
     elif grows:
         forest = grow_forest(
             block,
             data.targets[pool],
-            weights=weights,
-            n_categories=data.columns.n_categories,
-            loss=growth.loss,
-            n_rules=growth.n_candidates,
-            mean_leaves=growth.mean_leaves,
+            **of_both,
             subsample=min(subsample, pool.size),
             shrinkage=growth.shrinkage,
             max_features=growth.max_features,
-            min_samples_leaf=growth.min_samples_leaf,
-            min_impurity=growth.min_impurity,
             max_bins=growth.max_bins,
-            max_conditions=growth.max_conditions,
             monotonic=growth.constraints.monotonic,
             rng=rng,
-            on_progress=progress,
         )
         rules = extract_rules(forest)
     allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
