@@ -1,10 +1,11 @@
 # Everything runs in .venv, made on first use. `make demo` and `make test` are all a newcomer needs.
 PYTHON ?= python3
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-peers clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("rulegrove needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
@@ -32,7 +33,20 @@ lint: $(VENV)/installed
 	$(BIN)/lint-imports
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.speed
+
+# The peers live in an environment of their own, pinned, so that they never touch ours.
+$(PEERS)/installed: benchmarks/peers.txt
+	@echo "Setting up $(PEERS) (once, a few minutes) ..."
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install --requirement benchmarks/peers.txt
+	@touch $@
+
+# Goes on where it was stopped; hours in all. Then the page docs/benchmarks.md is written anew.
+bench-peers: $(VENV)/installed $(PEERS)/installed
+	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python
+	$(BIN)/python -m benchmarks.kernels --csv benchmarks/results/kernels.csv
+	$(BIN)/python -m benchmarks.report
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,11 +1,15 @@
 """The data that the measurements run on."""
 
 import functools
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from rulegrove import RuleEnsembleClassifier
+from benchmarks.known_rules import Conditions, make_known_rules
+from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove.datasets import make_supernova_candidates
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.rows import Rows
@@ -96,3 +100,112 @@ def rule_problem(n_rows: int, n_rules: int, seed: int = 0) -> RuleProblem:
         for part in (slice(0, n_rows), slice(n_rows, None))
     )
     return RuleProblem(rules, columns[:n_rows], target[:n_rows], Problem.from_rows(train), test)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to learn from, its classes as numbers from 0, and the rules that made it, where they are known."""
+
+    X: np.ndarray
+    y: np.ndarray
+    rules: tuple[Conditions, ...] = ()
+
+    def save(self, path: Path) -> None:
+        """Write what any environment with NumPy can read."""
+        np.savez(path, X=self.X, y=self.y, rules=json.dumps(self.rules))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A problem of the public benchmark.
+
+    Attributes
+    ----------
+    group : {"sets", "stability", "rows", "attributes", "rules", "classes", "RuleFit", "H2O"}
+        "sets" and "stability" are judged by 2-fold cross-validation, one thread a fit. The others grow one thing and
+        are timed on all threads, one after the other.
+    name : str
+    load : callable
+        Returns the table.
+    value : float
+        Of the thing that grows.
+    n_train : int
+        The first rows to fit to, the others to judge by; 0 for cross-validation.
+    candidates : int, optional
+        Rules to choose from; None for the default of each method.
+    limit : float
+        Seconds that a cell may take.
+    """
+
+    group: str
+    name: str
+    load: Callable[[], Table]
+    value: float = 0.0
+    n_train: int = 0
+    candidates: int | None = None
+    limit: float = 600.0
+
+
+JUDGED_ROWS = 20_000  # of a timed problem, to tell the error by
+
+
+def _bundled(name: str) -> Table:
+    """One of the ten sets; its few missing values are set to medians, for most peers take none."""
+    X, y = datasets.load(name, return_X_y=True)
+    values = np.asarray(X, dtype=np.float64)
+    filled = np.where(np.isnan(values), np.nanmedian(values, axis=0), values)
+    return Table(filled, np.unique(y, return_inverse=True)[1])
+
+
+def _known(n_rows: int, n_features: int = 20, correlation: float = 0.0, seed: int = 0, weight: float = 3.0) -> Table:
+    made = make_known_rules(n_rows, n_features, correlation=correlation, weight=weight, seed=seed)
+    return Table(made.X, made.y, made.rules)
+
+
+def _supernova(n_rows: int) -> Table:
+    X, y = candidates(n_rows) if n_rows <= 50_000 else many_candidates(n_rows)
+    return Table(X, (y > 0).astype(np.int64))
+
+
+def clusters(n_rows: int, n_classes: int, n_features: int = 20, seed: int = 0) -> Table:
+    """Return three overlapping normal clouds for each class."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(scale=1.2, size=(n_classes, 3, n_features))
+    y = rng.integers(n_classes, size=n_rows)
+    return Table(centres[y, rng.integers(3, size=n_rows)] + rng.standard_normal((n_rows, n_features)), y)
+
+
+SETS = (
+    *(Bench("sets", name, functools.partial(_bundled, name)) for name in datasets.names()),
+    Bench("sets", "supernova", functools.partial(_supernova, 4000)),
+    Bench("sets", "rules", functools.partial(_known, 2000, seed=3)),
+    Bench("sets", "rules, noisy", functools.partial(_known, 2000, weight=1.5, seed=4)),
+    Bench("sets", "rules, correlated", functools.partial(_known, 2000, 40, correlation=0.5, seed=5)),
+)
+
+
+def _growing(group: str, value: int, load: Callable[[], Table], n_train: int, limit: float = 60.0) -> Bench:
+    return Bench(group, f"{value:,} {group}", load, value, n_train, limit=limit)
+
+
+PROBLEMS: tuple[Bench, ...] = (
+    *SETS,
+    *(Bench("stability", one.name, one.load) for one in SETS if one.name in ("pima", "vehicle", "rules")),
+    *(
+        _growing("rows", n, functools.partial(_supernova, n + JUDGED_ROWS), n, 120.0)
+        for n in (1000, 10_000, 20_000, 100_000, 1_000_000)
+    ),
+    *(_growing("attributes", p, functools.partial(_known, 10_000, p), 5000) for p in (10, 80, 640)),
+    *(
+        Bench("rules", f"{m:,} rules", functools.partial(_supernova, 10_000), m, 5000, m, 120.0)
+        for m in (300, 1000, 3000, 10_000)
+    ),
+    *(_growing("classes", k, functools.partial(clusters, 10_000, k), 5000) for k in (2, 8, 32)),
+    *(
+        Bench(
+            "RuleFit", f"{n:,} rows, 600 candidates", functools.partial(_supernova, n + JUDGED_ROWS), n, n, 600, 1500.0
+        )
+        for n in (5000, 20_000)
+    ),
+    Bench("H2O", "200,000 rows x 20", functools.partial(_known, 200_000 + JUDGED_ROWS, 20), 200_000, 200_000),
+)

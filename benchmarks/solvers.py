@@ -15,7 +15,7 @@ import spgl1
 from sklearn.linear_model import enet_path
 from threadpoolctl import threadpool_limits
 
-from benchmarks.methods import Line, faster
+from benchmarks.comparisons import Line, faster
 from benchmarks.problems import RuleProblem, rule_problem
 from benchmarks.timing import best_seconds, compare
 from rulegrove import Fpc, Glmnet, Pathbuild, Spgl1

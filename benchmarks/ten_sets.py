@@ -24,6 +24,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks.judging import calibration_error
 from rulegrove import RuleEnsembleClassifier, datasets
 
 RESULTS = Path(__file__).parent / "results" / "ten_sets.csv"
@@ -44,18 +45,6 @@ METHODS: dict[str, Callable[[int], Any]] = {
 }
 # With two classes the three modes are one.
 MODES = ("ovr", "shared", "grouped")
-
-
-def calibration_error(y: np.ndarray, classes: np.ndarray, probability: np.ndarray, n_bins: int = 15) -> float:
-    """Return the expected calibration error of the predicted class: confidence against accuracy over equal bins."""
-    confidence = probability.max(axis=1)
-    correct = classes[probability.argmax(axis=1)] == y
-    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
-    error = 0.0
-    for one in np.unique(bins):
-        here = bins == one
-        error += here.mean() * abs(confidence[here].mean() - correct[here].mean())
-    return float(error)
 
 
 def one_repetition(task: tuple[str, str, int]) -> list[dict[str, Any]]:

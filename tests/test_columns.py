@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.utils import check_array
 
-from rulegrove.columns import Columns, Feature, encode_columns, learn_columns
+from rulegrove.columns import Columns, Feature, as_table, encode_columns, learn_columns
 from rulegrove.exceptions import InvalidInputError
 
 RECORDS = {
@@ -68,6 +70,39 @@ def test_blocks_are_the_rows_asked_for(order, dtype, n_rows, seed):
     np.testing.assert_array_equal(columns.take(rows, wanted), X[rows][:, wanted].T)
     start = int(rng.integers(0, n_rows))
     np.testing.assert_array_equal(columns.take(slice(start, n_rows)), X[start:].T)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.int64, np.uint16, bool])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_of_numbers_is_a_table_as_it_stands(dtype, order):
+    X = np.ones((4, 3), dtype=dtype, order=order)
+    for table in (X, X[::2, 1:], X[:1]):
+        assert as_table(table) is table
+        assert check_array(table, dtype=None, ensure_all_finite=False) is table  # what the short way leaves out
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.ones(3),
+        np.ones((2, 2, 2)),
+        np.array(1.0),
+        np.empty((0, 2)),
+        np.empty((2, 0)),
+        np.ones((2, 2), dtype=complex),
+        np.asmatrix(np.ones((2, 2))),
+        csr_array(np.eye(2)),
+        [1.0, 2.0],
+        "text",
+    ],
+    ids=str,
+)
+def test_what_is_no_table_is_refused_in_the_words_of_scikit_learn(table):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        check_array(table, dtype=None, ensure_all_finite=False)
+    with pytest.raises(type(expected.value)) as told:
+        as_table(table)
+    assert str(told.value) == str(expected.value)
 
 
 def test_float32_is_read_in_place_and_widened_exactly():

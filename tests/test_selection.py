@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
+from dense_subsets import best_exchange, unexplained
 from rulegrove import Glmnet, RuleEnsembleRegressor, walk
 from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.selection import Selection, choose, select, squared_errors
+from rulegrove.selection import FEW_L1_SHARE, Selection, choose, select, squared_errors
+from rulegrove.subset import RIDGE
 from rulegrove.walk import FIRST_STRIDE, SETTLED, STRIDE, Fold
 from small_designs import folds_of, make_design, path_of
 
@@ -133,17 +135,38 @@ def test_the_cap_holds_where_the_path_starts_above_it(solver, max_terms, honest)
 
 
 def test_a_capped_model_weights_its_few_terms_afresh():
-    """The terms are those of the first point with so many; their weights come from a path with them alone."""
+    """The terms come nearest to the model without a cap; their weights come from a path with them alone."""
     X, y = friedman_like(200)
     capped = small_model(max_terms=3, selection="min", solver=Glmnet(tol=1e-12)).fit(X, y)
     index = capped.selection_.index
     used = np.flatnonzero(capped.path_.coefs[index])
-    first = small_model(selection=1e-3, solver=Glmnet(tol=1e-12)).fit(X, y).path_
-    entered = np.flatnonzero(first.coefs[np.argmax(first.n_terms >= 3)])
-    assert set(used) <= set(entered)
-    design = dense_candidates(capped, X)[:, used]
-    twin = ElasticNet(alpha=capped.path_.penalties[index], l1_ratio=1.0, tol=1e-10, max_iter=100_000).fit(design, y)
+    free = small_model(selection="min", solver=Glmnet(tol=1e-12)).fit(X, y)
+    candidates, scores = dense_candidates(capped, X), free.predict(X)[:, None]
+    ridge = RIDGE * candidates.var(axis=0).mean()
+    kept = np.flatnonzero(capped.path_.coefs.any(axis=0)).tolist()
+    assert set(used) <= set(kept)
+    assert unexplained(candidates, scores, kept, ridge) <= best_exchange(candidates, scores, kept, ridge)
+    design = candidates[:, used]
+    ratio, penalty = capped.solver_.l1_ratio, capped.path_.penalties[index]
+    assert ratio / (1.0 - ratio) == pytest.approx(FEW_L1_SHARE * y.std())
+    twin = ElasticNet(alpha=penalty, l1_ratio=ratio, tol=1e-10, max_iter=100_000).fit(design, y)
     np.testing.assert_allclose(capped.path_.coefs[index, used], twin.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_the_unit_of_the_target_does_not_matter_to_a_capped_model(factor):
+    X, y = friedman_like(150)
+    one, other = (small_model(max_terms=4, solver=Glmnet(tol=1e-10)).fit(X, unit * y) for unit in (1.0, factor))
+    assert [row.text for row in one.rules_] == [row.text for row in other.rules_]
+    np.testing.assert_allclose(other.predict(X), factor * one.predict(X), rtol=1e-4)
+
+
+@pytest.mark.parametrize("solver", [Glmnet(l1_ratio=0.01), Glmnet(penalties=[0.1, 0.01, 0.001]), "spgl1"])
+def test_what_is_given_or_softer_weights_the_few_terms_of_a_cap_too(solver):
+    X, y = friedman_like(150)
+    capped, free = (small_model(max_terms=cap, solver=solver).fit(X, y) for cap in (2, None))
+    assert len(capped.rules_) <= 2 < len(free.rules_)
+    assert capped.solver_.get_params() == free.solver_.get_params()
 
 
 @pytest.mark.parametrize("penalty", [0.2, 0.0123, 0.001])

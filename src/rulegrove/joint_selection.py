@@ -142,7 +142,8 @@ def select_joint(
     selection : {"1se", "min"} or float
         A rule of choice on the joint errors, or the penalty itself.
     max_terms : int, optional
-        Most terms over all targets together. It acts as in `select`, with importances summed over the targets.
+        Most terms over all targets together. It acts as in `select`: the subset is one for all targets, whose distances
+        add up.
     n_threads : int
         Problems solved side by side.
     on_progress : callable, optional

@@ -1,8 +1,8 @@
 """Which point of a path: cross-validation over folds, and the rules of choice.
 
 Squared error on held-out rows is a quadratic form in their moments, so no row is read again; other losses read the
-held-out rows. A cap on the number of terms first lets the path pick the terms, then walks again with those alone: the
-few that are left need not stay as shrunken as they were when the cap was reached.
+held-out rows. A cap on the number of terms first lets the path choose a model of many, then looks for the few that come
+nearest to it and walks again with those alone: they need not stay as shrunken as they were among the many.
 """
 
 import functools
@@ -10,13 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import clone
 
+from rulegrove._threads import one_blas_thread
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.losses import LOSSES, Loss
 from rulegrove.solvers.base import Path, Problem, Solver
+from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.subset import Reference, find_subset
 from rulegrove.walk import Course, Fold, S, Walk, count_terms, standard_errors, walk_all, weighted_mean
+
+REFERENCE_TERMS = 200  # beyond the cap: a model of so many more terms is a good reference for one of few
+FEW_L1_SHARE = 0.02  # of the L1 norm beside the L2 norm on terms that a cap has picked, for a target of unit variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Selection:
     index : int
         The chosen point.
     rule : str
-        How it was chosen.
+        How it was chosen; of a model with a cap on its terms, how the model was that these come nearest to.
     errors, standard_errors : ndarray of shape (n_points,), optional
         Mean loss on held-out rows, squared error unless the solver has another loss, and its standard error over the
         folds; None without cross-validation.
@@ -163,8 +170,9 @@ def select(
         A rule of choice, or the point itself (a penalty, a radius, a number of steps: what the solver varies), which is
         then the last of the path.
     max_terms : int, optional
-        Most terms. Where the choice has more, the whole data and every fold keep the most important terms of the first
-        point that has so many, and walk again with these alone.
+        Most terms. Where the choice has more, the whole data and every fold keep the subset of all candidates whose
+        scores come nearest to those of their chosen model (`find_subset`), and walk again with these alone: to the
+        given point, else to the least held-out error, where Glmnet's penalty is nearly the ridge's if none are given.
     n_threads : int
         Problems solved side by side.
     on_progress : callable, optional
@@ -176,7 +184,7 @@ def select(
         Of the whole data; no point has more than `max_terms` terms if the cap had to act.
     selection : Selection
     solver : Solver
-        The one that was given, or its best variant.
+        The one that was given, its best variant, or what weighted the few terms of a cap.
     """
     variants: list[Solver] = solver.variants(problem) if folds and hasattr(solver, "variants") else [solver]
     loss = LOSSES[getattr(solver, "loss", "squared")]()
@@ -228,24 +236,35 @@ def follow_and_choose(
     """
 
     def attempt(
-        solvers: Sequence[S], problems: Sequence[Problem], folds: Sequence[Sequence[Fold]], cap: int | None
+        rule: str | float,
+        solvers: Sequence[S],
+        problems: Sequence[Problem],
+        folds: Sequence[Sequence[Fold]],
+        cap: int | None,
     ) -> tuple[Walk[S], Selection]:
-        last = None if isinstance(selection, str) else selection
-        set_out = functools.partial(Walk, last=last, max_terms=cap, patient=selection != "1se", n_threads=n_threads)
+        last = None if isinstance(rule, str) else rule
+        set_out = functools.partial(Walk, last=last, max_terms=cap, patient=rule != "1se", n_threads=n_threads)
         walk: Walk[S] = walk_all([set_out(course, solver, problems, folds) for solver in solvers], on_progress)
-        if isinstance(selection, str):
-            return walk, choose(walk.errors, walk.judges, selection, course.mixes)
-        return walk, Selection(walk.n_done - 1, f"{walk.paths[0][0].parameter.name} {selection:g}")
+        if isinstance(rule, str):
+            return walk, choose(walk.errors, walk.judges, rule, course.mixes)
+        return walk, Selection(walk.n_done - 1, f"{walk.paths[0][0].parameter.name} {rule:g}")
 
-    walk, choice = attempt(solvers, problems, folds, max_terms)
+    reach = None if max_terms is None else max_terms + REFERENCE_TERMS
+    walk, choice = attempt(selection, solvers, problems, folds, reach)
     paths = walk.paths
     if max_terms is None or count_terms(paths[0])[choice.index] <= max_terms:
         return _share_choice(paths, choice, walk.solver)
     sets = [problems, *([target.problem for target in fold] for fold in folds)]
-    supports = [_support(own, parts, max_terms) for own, parts in zip(paths, sets, strict=True)]
+    with one_blas_thread():
+        references = (_refer(own, parts, choice) for own, parts in zip(paths, sets, strict=True))
+        supports = [find_subset(reference, max_terms) for reference in references]
     few = _take_problems(problems, supports[0])
     few_folds = [_take_fold(fold, support) for fold, support in zip(folds, supports[1:], strict=True)]
-    walk, choice = attempt([walk.solver], few, few_folds, None)
+    if isinstance(selection, str):  # the cap has settled how many terms there are: no point is wanted for its sparsity
+        walk, choice = attempt("min", [_soften(walk.solver, problems)], few, few_folds, None)
+        choice = replace(choice, rule=selection)
+    else:
+        walk, choice = attempt(selection, [walk.solver], few, few_folds, None)
     chosen = _share_choice(walk.paths, choice, walk.solver)
     return [_spread(one, supports, [parts[0].n_terms for parts in sets]) for one in chosen]
 
@@ -257,16 +276,27 @@ def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: S)
     return [(path, replace(choice, fold_points=own), solver) for path, own in zip(whole, points, strict=True)]
 
 
-def _support(paths: Sequence[Path], problems: Sequence[Problem], max_terms: int) -> IntArray:
-    """Return the `max_terms` most important terms, over all targets, where the path first has that many."""
-    reached = count_terms(paths) >= max_terms
-    index = int(np.argmax(reached)) if reached.any() else -1
-    sizes = np.sum([np.abs(path.coefs[index]) for path in paths], axis=0)
-    importance = sizes * np.sqrt(problems[0].gram.diagonal())
-    if problems[0].unpenalised is not None:  # what the penalty never weighs against the others is not dropped for them
-        importance[problems[0].unpenalised] = np.inf
-    terms = np.argsort(-importance, kind="stable")[:max_terms]
-    return np.sort(terms[sizes[terms] != 0])
+def _refer(paths: Sequence[Path], problems: Sequence[Problem], choice: Selection) -> Reference:
+    """Return the chosen model of all targets as what a subset of terms is to come near to."""
+    coefs = np.array([path.point(choice.index, choice.mix)[0] for path in paths])
+    # What the penalty never weighs against the others is not dropped for them.
+    return Reference.of(problems[0].gram, coefs, problems[0].signs, problems[0].unpenalised)
+
+
+def _soften(solver: S, problems: Sequence[Problem]) -> S:
+    """Return the solver for terms that are picked already; penalties that were given mean what they say.
+
+    The L1 norm grows with the unit of the target and the squared L2 norm with its square, so their mix keeps to the
+    standard deviation of the target.
+    """
+    if not isinstance(solver, Glmnet) or solver.penalties is not None or solver.l1_ratio == "cv":
+        return solver
+    share = FEW_L1_SHARE * float(np.sqrt(np.mean([problem.y_y for problem in problems])))
+    ratio = share / (1.0 + share)
+    if solver.l1_ratio <= ratio:
+        return solver
+    changes = {"l1_ratio": ratio, "penalty_ratio": FEW_L1_SHARE * solver.penalty_ratio}
+    return clone(solver).set_params(**changes)  # type: ignore[no-any-return]
 
 
 def _take_problems(problems: Sequence[Problem], terms: IntArray) -> list[Problem]:

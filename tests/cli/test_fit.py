@@ -48,6 +48,24 @@ def test_passes_parameters_on(run, write, tmp_path):
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
+def test_a_preset_is_told(run, read_json, write, tmp_path):
+    table = make_table()
+    data, model = write(table), tmp_path / "model.json"
+    result = run("fit", data, "-t", TARGET, "-o", model, "--preset", "readable", "--max-conditions", "2", *FAST)
+    X, y = split(table)
+    expected = RuleEnsembleClassifier(**SETTINGS, preset="readable", max_conditions=2).fit(X, y)
+    loaded = load_model(model)
+    np.testing.assert_array_equal(loaded.decision_function(X), expected.decision_function(X))
+    assert "max_terms" in expected.settings_
+    told = [f"{name}={value!r}" for name, value in expected.settings_.items()]
+    assert f"Preset 'readable': {', '.join(told)}.\n" in result.stderr
+    assert (loaded.preset, loaded.settings_) == ("readable", expected.settings_)
+    document = read_json("rules", model)
+    assert (document["preset"], document["settings"]) == ("readable", expected.settings_)
+    plain = read_json("fit", data, "-t", TARGET, *FAST)
+    assert (plain["preset"], plain["settings"]) == (None, {})
+
+
 def test_tells_what_it_read_and_found(run, write):
     result = run("fit", write(make_table()), "-t", TARGET, "--top", 2, *FAST, *FOLDS)
     assert "300 rows, 6 attributes" in result.stderr
@@ -194,6 +212,7 @@ def test_warnings_are_one_line(run, write):
         (["-t", TARGET, "--solver", "Glmnet(thrshold=1)"], "Invalid parameter 'thrshold'"),
         (["-t", TARGET, "--subsample", "half"], "The 'subsample' parameter"),
         (["-t", TARGET, "--max-terms", "-1"], "The 'max_terms' parameter"),
+        (["-t", TARGET, "--preset", "quick"], "The 'preset' parameter"),
         (["-t", TARGET, "--class-weight", '{"jaa": 1}'], "Did you mean 'ja'?"),
         (["-t", TARGET, "--class-weight", "{ja: 1}"], "is no JSON"),
         (["-t", TARGET, "--task", "regression"], "holds no numbers, so it cannot be a regression"),

@@ -6,6 +6,7 @@ import pytest
 
 from rulegrove import RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.cli.parameters import OWN_OPTIONS, ensemble_options, read_parameters, selector_options
+from rulegrove.estimators.presets import NAMES
 
 READ = [
     ("classifier", RuleEnsembleClassifier, RuleEnsembleClassifier),
@@ -43,4 +44,5 @@ def test_help_shows_both_defaults_and_the_choices(run):
 def test_choices_are_completed():
     options = {one.name: one.annotation.__metadata__[0] for one in ensemble_options()}
     assert options["terms"].autocompletion() == ["both", "rules", "linear"]
+    assert options["preset"].autocompletion() == list(NAMES)
     assert options["n_candidates"].autocompletion is None

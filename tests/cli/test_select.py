@@ -6,6 +6,7 @@ import pyarrow as pa
 from cli_tables import NAMES, TARGET, make_table
 from rulegrove import RuleAttributeSelector
 from rulegrove.cli.reading import read_table
+from rulegrove.estimators.presets import find_settings
 
 FAST = ("--n-candidates", "60", "--n-repeats", "3", "--min-votes", "2", "--n-jobs", "1")
 
@@ -28,6 +29,15 @@ def test_equals_the_selector(run, read_json, write, tmp_path):
     printed = run("select", data, "-t", TARGET, *FAST)
     assert printed.stdout.count(" kept") == selector.get_support().sum()
     assert "attributes" in printed.stderr
+
+
+def test_a_preset_is_told(run, read_json, write):
+    data = write(make_table())
+    options = ("select", data, "-t", TARGET, "--preset", "readable", *FAST)
+    settings = find_settings(RuleAttributeSelector(preset="readable", n_candidates=60))
+    assert read_json(*options)["settings"] == settings
+    assert "Preset 'readable': max_conditions=" in run(*options).stderr
+    assert "Preset" not in run("select", data, "-t", TARGET, *FAST).stderr
 
 
 def test_weights_and_dropped_columns_are_no_attributes(run, read_json, write, tmp_path):

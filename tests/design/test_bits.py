@@ -165,6 +165,22 @@ def test_scores_are_added_in_the_order_of_the_rules(n_rows, n_rules, seed):
     np.testing.assert_array_equal(bits.dot(coef), expected)
 
 
+@pytest.mark.kernel
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 200), st.integers(0, 6), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_outputs_are_scored_as_if_alone(n_rows, n_rules, n_outputs, seed):
+    """A rule without weight adds nothing, to the last bit."""
+    rng = np.random.default_rng(seed)
+    dense, bits = random_bits(rng, n_rows, n_rules)
+    coefs = rng.normal(size=(n_outputs, n_rules)) * (rng.random((n_outputs, n_rules)) < 0.5)
+    expected = np.zeros((n_outputs, n_rows))
+    for column, own in zip(dense.T, coefs.T, strict=True):
+        expected += column * own[:, None]
+    scores = bits.dot(coefs)
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_array_equal(scores, [bits.dot(own) for own in coefs])
+
+
 def test_scores_do_not_depend_on_blocks_or_threads():
     rng = np.random.default_rng(5)
     _, bits = random_bits(rng, 40_000, 20)

@@ -420,6 +420,15 @@ class TestEstimators:
         assert pickle.loads(pickle.dumps(model)).client is None
         assert model.client is client
 
+    def test_preset(self, client, monkeypatch):
+        settings = {"max_terms": 4, "max_conditions": 2}
+        monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": settings})
+        frame = make_frame(300).drop(columns="w")
+        table = dd.from_pandas(frame, npartitions=2, sort=False)
+        model = on_dask.DaskRuleEnsembleClassifier(**SMALL, preset="readable", client=client).fit(table, "y")
+        assert_same(model, RuleEnsembleClassifier(**SMALL, **settings).fit(frame.drop(columns="y"), frame["y"]))
+        assert (model.preset, model.max_terms, model.settings_) == ("readable", None, settings)
+
     def test_leaves_dask(self, client, tmp_path):
         frame = make_frame(300).drop(columns="w")
         X, table = frame.drop(columns="y"), dd.from_pandas(frame, npartitions=2, sort=False)

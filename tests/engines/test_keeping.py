@@ -71,6 +71,24 @@ def test_a_refit_with_later_rows_goes_by_all_of_them():
     assert again.score(X.drop_columns(["number"]), y) > 0.5
 
 
+@pytest.mark.parametrize("n_rows", [900, N_ROWS])  # within a pool and beyond it
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.usefixtures("small_pool")
+def test_a_preset_is_for_files_and_statistics_too(target, n_rows, monkeypatch):
+    settings = {"max_terms": 5, "max_conditions": 2, "max_bins": 40, "solver": "fpc", "selection": "1se"}
+    table = take(make_rows(), target).slice(0, n_rows)
+    expected = engines.fit(make_model(target, **settings), table, target, keep_statistics=True)
+    model = make_model(target, preset="readable")
+    monkeypatch.setattr(type(model), "_presets", {"readable": settings})
+    engines.fit(model, table, target, keep_statistics=True)
+    again = engines.refit(model, model.statistics_)
+    for found, other in [(model, expected), (again, engines.refit(expected, expected.statistics_))]:
+        assert_same(found, other)
+        assert (found.preset, found.settings_, other.settings_) == ("readable", settings, {})
+        assert found.max_terms is None
+    assert_equal(model.statistics_, expected.statistics_)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_small_table_keeps_its_statistics_too(target):
     table = take(make_rows(), target, "counts").slice(0, 1500)

@@ -73,6 +73,33 @@ def test_a_row_scores_the_same_in_any_company(seed, block_rows):
         np.testing.assert_array_equal(model.values(columns), values)
 
 
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_terms=st.integers(0, 12), n_rows=st.integers(1, 70))
+def test_each_of_several_outputs_is_a_model_of_its_own(seed, n_terms, n_rows):
+    """To the last bit, though an output lacks some of the terms of the others."""
+    rng = np.random.default_rng(seed)
+    first, columns = random_model(rng, n_terms), random_columns(rng, n_rows)
+    coefs = rng.normal(size=(3, n_terms)) * (rng.random((3, n_terms)) < 0.6)
+    intercepts = rng.normal(size=3)
+    model = dataclasses.replace(first, coefs=coefs, intercept=intercepts)
+    scores = model.score(columns)
+    assert scores.shape == (n_rows, 3)
+    for own_scores, own, intercept in zip(scores.T, coefs, intercepts, strict=True):
+        alone = dataclasses.replace(first, coefs=own, intercept=float(intercept))
+        np.testing.assert_array_equal(own_scores, alone.score(columns))
+
+
+def test_scores_follow_coefficients_that_are_changed_in_place():
+    """What is kept between calls is made of the terms alone: `coef_` is the array that scores are made with."""
+    rng = np.random.default_rng(3)
+    model, columns = random_model(rng, 7), random_columns(rng, 20)
+    before = model.score(columns)
+    model.coefs[:] *= 3.0
+    scores = model.score(columns)
+    assert (scores != before).any()
+    np.testing.assert_array_equal(scores, dataclasses.replace(model).score(columns))
+
+
 def test_a_model_without_terms_is_its_intercept():
     columns = random_columns(np.random.default_rng(0), 5)
     model = RuleModel(FEATURES, (), np.empty(0), 2.5)

@@ -156,6 +156,26 @@ def test_parameters_that_json_cannot_hold_have_their_defaults():
     clone(loaded).fit(X, y)
 
 
+def test_what_a_preset_has_changed_comes_back(monkeypatch):
+    settings = {"max_terms": 4, "solver": Glmnet(l1_ratio=0.5), "honest_cv": False}
+    monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": settings})
+    X, y = load("pima", return_X_y=True)
+    model = RuleEnsembleClassifier(preset="readable", n_candidates=30, cv=3, random_state=0).fit(X, y)
+    document = json.loads(dump_model(model))
+    loaded = parse_model(json.dumps(document).encode())
+    assert_same(loaded.settings_, settings)
+    assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", None, "glmnet")
+    monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": {"max_terms": 3}})  # a later version's
+    assert_same(parse_model(json.dumps(document).encode()).settings_, settings)
+    for bad, place in [({"max_terms": -1}, "settings"), ({"depth": 3}, "settings.depth"), ([], "settings")]:
+        with pytest.raises(InvalidInputError, match=place):
+            parse_model(json.dumps({**document, "settings": bad}).encode())
+    del document["settings"], document["parameters"]["preset"]  # a file from before presets
+    before = parse_model(json.dumps(document).encode())
+    assert (before.preset, before.settings_) == (None, {})
+    np.testing.assert_array_equal(before.predict_proba(X), model.predict_proba(X))
+
+
 def test_names_are_compared_after_loading():
     model, rows = fitted("numbers, mixed")
     loaded = parse_model(dump_model(model).encode())

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from inspected_models import fit
 from rulegrove.design.terms import Linear
@@ -44,7 +45,8 @@ def test_rules_beyond_the_model_are_measured(inspected):
 
 
 def test_without_rows_the_model_speaks_for_its_own_terms():
-    model, table, *_ = fit("two classes")
+    capped, table, y, _ = fit("two classes")
+    model = clone(capped).set_params(max_terms=None, selection="1se").fit(table.assign(fixed=np.arange(len(y)) % 2), y)
     terms, facts = gather(model)
     n_own = len(model.rules_)
     rules = [row for row in model.rules_ if row.kind == "rule"]

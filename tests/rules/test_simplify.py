@@ -97,3 +97,20 @@ def test_forced_rules_are_never_thinned():
     assert thin(rules, shared, 100, 0.9).tolist() == [0]
     assert thin(rules, shared, 100, 0.9, np.array([False, True, True])).tolist() == [1, 2]
     assert thin(rules, shared, 100, 1.0, np.array([False, True, True])).tolist() == [0, 1, 2]
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 12), st.integers(0, 10**6))
+def test_thinning_among_some_is_thinning_these_alone(n_rules, seed):
+    rng = np.random.default_rng(seed)
+    columns = rng.random((30, n_rules)) < rng.random(n_rules)
+    rules, shared = make_rules(rng.integers(1, 4, n_rules)), columns.T.astype(np.int64) @ columns
+    among = simplify(rules, shared, 30).kept
+    kept = thin(rules, shared, 30, 0.5, None, among)
+    alone = thin([rules[k] for k in among], shared[np.ix_(among, among)], 30, 0.5)
+    assert kept.tolist() == among[alone].tolist()
+
+
+def test_rules_of_every_row_and_of_none_may_stand_beside_those_that_are_thinned():
+    rules, shared = make_rules([1, 1, 1]), np.array([[0, 0, 0], [0, 3, 3], [0, 3, 10]])
+    assert thin(rules, shared, 10, 0.9, None, np.array([1])).tolist() == [1]

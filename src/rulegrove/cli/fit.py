@@ -42,6 +42,7 @@ def fit(
     from rulegrove.cli.rule_output import describe_model, print_rules
     from rulegrove.cli.training import Training, read_training
     from rulegrove.cli.values import read_settings
+    from rulegrove.cli.words import tell_preset
     from rulegrove.cli.writing import check_output
 
     check_output(output)
@@ -58,6 +59,8 @@ def fit(
     rules_of_own = {"rules": own, "force_rules": force_rules}
     model = make_estimator(training, {**parameters, **rules_of_own}, verbose=shows_progress(quiet))
     training.fit(model)
+    if model.preset is not None:
+        note(tell_preset(model.preset, model.settings_), quiet=quiet)
     if output is not None:
         model.save(output)
     if report is not None:

@@ -87,7 +87,7 @@ def read_parameters(module: str, name: str) -> tuple[Parameter, ...]:
     --------
     >>> first = read_parameters("classifier", "RuleEnsembleClassifier")[0]
     >>> first.name, first.default
-    ('n_candidates', 2000)
+    ('preset', None)
     """
     tree = ast.parse(files("rulegrove.estimators").joinpath(f"{module}.py").read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)

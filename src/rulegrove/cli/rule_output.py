@@ -63,6 +63,8 @@ def describe_model(model: Ensemble, top: int | None) -> dict[str, Any]:
     return {
         "estimator": type(model).__name__,
         **classes,
+        "preset": model.preset,
+        "settings": model.settings_,
         "n_terms": len(model.rules_),
         "intercept": model.intercept_,
         "terms": rule_records(model, top),

@@ -29,6 +29,7 @@ def select(
     from rulegrove.cli.selecting import kept_table, vote_records
     from rulegrove.cli.training import read_training
     from rulegrove.cli.values import read_settings
+    from rulegrove.cli.words import tell_preset
     from rulegrove.cli.writing import check_output, write_table
     from rulegrove.estimators.attributes import RuleAttributeSelector
 
@@ -38,12 +39,15 @@ def select(
     settings = read_settings(parameters)
     selector = RuleAttributeSelector(task=training.task, verbose=int(shows_progress(quiet)), **settings)
     selector.fit(training.X, training.y, sample_weight=training.weights)
+    if selector.preset is not None:
+        note(tell_preset(selector.preset, selector.settings_), quiet=quiet)
     if output is not None:
         write_table(kept_table(selector, training), output)
     records = vote_records(selector)
     if as_json:
         saved = None if output is None else str(output)
-        print_json({"data": training.describe(), "attributes": records, "output": saved})
+        found = {"data": training.describe(), "settings": selector.settings_, "attributes": records}
+        print_json({**found, "output": saved})
     elif output is None or not quiet:
         print_table(
             {

@@ -1,7 +1,8 @@
 """Words for people: names that any terminal can print, and the name that was probably meant."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 _JOINERS = "\u200c\u200d"  # hold the parts of one emoji or letter together
 SHOWN_NAMES = 8
@@ -42,6 +43,18 @@ def suggest(name: str, names: Sequence[str]) -> str:
     folded = {known.casefold().strip(): known for known in reversed(names)}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=1)
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
+
+
+def tell_preset(name: str, settings: Mapping[str, Any]) -> str:
+    """Return what a preset has changed, as a sentence.
+
+    Examples
+    --------
+    >>> tell_preset("fast", {"n_candidates": 600, "terms": "rules"}), tell_preset("fast", {})
+    ("Preset 'fast': n_candidates=600, terms='rules'.", "Preset 'fast': nothing that was not given.")
+    """
+    told = ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items())
+    return f"Preset '{name}': {told or 'nothing that was not given'}."
 
 
 def count(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 
 # Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
@@ -67,6 +68,7 @@ def fit_linear_terms(
     weights: FloatArray | None,
     n_categories: IntArray,
     quantile: float = 0.025,
+    n_threads: int = 1,
 ) -> LinearTerms:
     """Choose the attributes that become linear terms and fit their bounds, centres and scales.
 
@@ -84,6 +86,8 @@ def fit_linear_terms(
         Categories of each attribute; 0 for a numeric one.
     quantile : float
         Share of the values that is winsorised at either end.
+    n_threads : int
+        Attributes worked on side by side.
 
     Returns
     -------
@@ -101,15 +105,17 @@ def fit_linear_terms(
            [0.537],
            [0.   ]])
     """
-    fitted = []
-    for feature in np.flatnonzero(n_categories == 0):
+
+    def fit(feature: int) -> tuple[float, float, float, float] | None:
         known = ~np.isnan(block[feature])
         if weights is not None:
             known &= weights > 0
         values = block[feature] if known.all() else block[feature, known]
-        term = _fit_term(values, None if weights is None else weights[known], quantile)
-        if term is not None:
-            fitted.append((feature, *term))
+        return _fit_term(values, None if weights is None else weights[known], quantile)
+
+    numeric = np.flatnonzero(n_categories == 0).tolist()
+    found = zip(numeric, run_tasks(fit, numeric, n_threads), strict=True)
+    fitted = [(feature, *term) for feature, term in found if term is not None]
     features, *parts = zip(*fitted, strict=True) if fitted else ((), (), (), (), ())
     lower, upper, center, scale = (np.array(part, dtype=np.float64) for part in parts)
     return LinearTerms(np.array(features, dtype=np.int64), lower, upper, center, scale)

@@ -12,6 +12,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
 
+BLOCK_ROWS = 32768  # rows whose bits and linear terms exist at a time
 _MAX_DISTINCT_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
 _STRIP_RULES = 256  # rules of a thread's task in a matrix product
 _DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights: 16 MB
@@ -240,6 +241,15 @@ class Statistics:
             **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
         )
 
+    @property
+    def total(self) -> float:
+        """Weight of all folds together."""
+        return float(self.weight.sum())
+
+    def shared(self) -> AnyArray:
+        """Rows, or their weight, that two rules share in all folds together, an ndarray of shape (R, R)."""
+        return _add_up(self.rule_gram)
+
     def keep_rules(self, kept: IntArray) -> "Statistics":
         """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
         terms = np.concatenate((kept, np.arange(self.n_rules, self.n_terms)))
@@ -267,10 +277,10 @@ class Statistics:
         rules = slice(0, self.n_rules)
         linear = slice(self.n_rules, self.n_terms)
         gram = np.empty((self.n_terms, self.n_terms))
-        gram[rules, rules] = self.rule_gram[folds].sum(axis=0)
-        gram[rules, linear] = self.rule_linear[folds].sum(axis=0)
+        gram[rules, rules] = _add_up(self.rule_gram[folds])
+        gram[rules, linear] = _add_up(self.rule_linear[folds])
         gram[linear, rules] = gram[rules, linear].T
-        gram[linear, linear] = self.linear_gram[folds].sum(axis=0)
+        gram[linear, linear] = _add_up(self.linear_gram[folds])
         # A rule is 0 or 1, its own square: the diagonal holds its sum.
         x_sum = np.concatenate((np.diagonal(gram)[rules], self.linear_sum[folds].sum(axis=0)))
         return Moments(
@@ -281,6 +291,12 @@ class Statistics:
             y_sum=self.y_sum[folds].sum(axis=0),
             y_y=self.y_y[folds].sum(axis=0),
         )
+
+
+def _add_up(parts: AnyArray) -> AnyArray:
+    """Sum over the folds, the first axis; what a single fold has is not copied."""
+    total: AnyArray = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+    return total
 
 
 def _add_strip(dense: FloatArray, gram: FloatArray, start: int) -> None:
@@ -315,7 +331,7 @@ def collect_statistics(
     *,
     weights: FloatArray | None = None,
     n_threads: int = 1,
-    block_rows: int = 32768,
+    block_rows: int = BLOCK_ROWS,
     on_progress: Callable[[int, int], None] | None = None,
     onto: Statistics | None = None,
 ) -> Statistics:
@@ -351,7 +367,7 @@ def collect_statistics(
     -------
     Statistics
     """
-    n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
+    n_folds = count_folds(folds)
     weighted = weights is not None and bool((weights != 1.0).any())
     statistics = onto
     if statistics is None:
@@ -360,7 +376,7 @@ def collect_statistics(
     rule_rows = np.searchsorted(features, program.used_features)
     linear_rows = np.searchsorted(features, linear_terms.features)
     done = 0
-    for fold, rows in _blocks(columns.n_rows, folds, weights if weighted else None, block_rows):
+    for fold, rows in divide_rows(columns.n_rows, folds, weights if weighted else None, block_rows):
         block = columns.take(rows, features)
         bits = program.evaluate(block[rule_rows], n_threads)
         linear = linear_terms.evaluate(block[linear_rows])
@@ -372,7 +388,12 @@ def collect_statistics(
     return statistics
 
 
-def _blocks(
+def count_folds(folds: IntArray | None) -> int:
+    """Return the number of folds; one if none are told apart."""
+    return 1 if folds is None else int(folds.max(initial=0)) + 1
+
+
+def divide_rows(
     n_rows: int, folds: IntArray | None, weights: FloatArray | None, block_rows: int
 ) -> Iterator[tuple[int, IntArray | slice]]:
     """Folds and rows of each block; a block is of one fold and, where distinct weights are few, of one weight."""

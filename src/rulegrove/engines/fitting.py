@@ -22,6 +22,7 @@ from rulegrove.estimators._fitted import share_classes
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._sampling import Folds, HashFolds, RowCode, Sampled, Size, TargetCode
 from rulegrove.estimators._training import TrainingData, make_rng
+from rulegrove.estimators.presets import using_preset
 from rulegrove.exceptions import InvalidInputError
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
@@ -66,14 +67,17 @@ def fit_over(
     layout = Layout.of(engine.schema.names, target, weights, classes=model._of_classes, drop=drop)
     if max_gram_rows is not None and max_gram_rows < _growing.POOL_ROWS:
         raise InvalidInputError(f"`max_gram_rows` must be at least {_growing.POOL_ROWS:,}; got {max_gram_rows:,}.")
-    if engine.n_rows <= _growing.POOL_ROWS:
-        return fit_whole(engine, model, layout, keep_statistics=keep_statistics)
+    with using_preset(model) as used:
+        if engine.n_rows <= _growing.POOL_ROWS:
+            fit_whole(engine, used, layout, keep_statistics=keep_statistics)
+            return model
 
-    def keep(code: RowCode, data: TrainingData, pools: list[Pool]) -> None:
-        model.statistics_ = keep_pools(layout, code, data, pools, engine.n_rows)
+        def keep(code: RowCode, data: TrainingData, pools: list[Pool]) -> None:
+            used.statistics_ = keep_pools(layout, code, data, pools, engine.n_rows)
 
-    source = TableOfEngine(engine, layout, model, max_gram_rows)
-    return model._fit_sampled(source, keep=keep if keep_statistics else None)
+        source = TableOfEngine(engine, layout, used, max_gram_rows)
+        used._fit_sampled(source, keep=keep if keep_statistics else None)
+    return model
 
 
 def fit(
@@ -148,13 +152,12 @@ def fit(
     )
 
 
-def fit_whole(engine: Engine, model: M, layout: Layout, *, keep_statistics: bool = False) -> M:
+def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_statistics: bool = False) -> None:
     """Read a table that is small into memory and fit as ever; statistics to keep are counted afterwards."""
     drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
     model.fit(drawn.rows, drawn.y, drawn.weights)
     if keep_statistics:
         model.statistics_ = count_anew(engine, model, layout, drawn)
-    return model
 
 
 def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: DrawnRows) -> FitStatistics:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray
-from rulegrove._validation import check_parameters, count_threads
+from rulegrove._validation import count_threads
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Terms
@@ -27,6 +27,7 @@ from rulegrove.estimators._fitting import Pool, weight_terms
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.presets import using_preset
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
 from rulegrove.rules.rule import Rule
@@ -245,7 +246,16 @@ def refit(model: M, statistics: FitStatistics) -> M:
         A new fitted estimator, with the statistics as its `statistics_`.
     """
     new: M = clone(model)
-    check_parameters(new)
+    with using_preset(new) as used:
+        _weight_anew(used, statistics)
+    if isinstance(new, RuleEnsembleClassifier):
+        new.calibration_ = getattr(model, "calibration_", None)
+    new.statistics_ = statistics
+    return new
+
+
+def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
+    """Set what a fit learns, from statistics alone."""
     _set_known(new, statistics)
     solver = new._suit_solver(new._make_solver(), statistics.n_rows)
     if getattr(solver, "needs_rows", False):
@@ -278,10 +288,6 @@ def refit(model: M, statistics: FitStatistics) -> M:
     data = _without_rows(statistics)
     fitted = make_model(data, designs, new._keep_fits(designs, outputs))
     new._keep(replace(fitted, class_shares=_find_shares(fitted, statistics)), data)
-    if isinstance(new, RuleEnsembleClassifier):
-        new.calibration_ = getattr(model, "calibration_", None)
-    new.statistics_ = statistics
-    return new
 
 
 def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:

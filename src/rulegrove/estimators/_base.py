@@ -27,11 +27,10 @@ from rulegrove._validation import (
 )
 from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
 from rulegrove.design import _kernels as design_kernels
-from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _growing
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
-from rulegrove.estimators._design import Design, Request, count_requests
+from rulegrove.estimators._design import Counted, Design, Request, count_requests
 from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
 from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
@@ -48,6 +47,7 @@ from rulegrove.estimators._training import (
     warn_constant,
 )
 from rulegrove.estimators.explanation import Explanation, explain_rows
+from rulegrove.estimators.presets import NAMES, Presets, using_preset
 from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
@@ -63,6 +63,7 @@ class BaseRuleEnsemble(BaseEstimator):
     """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "preset": [StrOptions(set(NAMES)), None],
         "n_candidates": [Interval(Integral, 0, None, closed="left")],
         "max_terms": [Interval(Integral, 0, None, closed="left"), None],
         "mean_leaves": [Interval(Real, 2, None, closed="left")],
@@ -102,6 +103,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def __init__(
         self,
         *,
+        preset: str | None = None,
         n_candidates: int = 2000,
         max_terms: int | None = None,
         mean_leaves: float = 4.0,
@@ -129,6 +131,7 @@ class BaseRuleEnsemble(BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
+        self.preset = preset
         self.n_candidates = n_candidates
         self.max_terms = max_terms
         self.mean_leaves = mean_leaves
@@ -156,6 +159,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _presets: ClassVar[Presets]  # what each changes
     _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
     _no_loss_for: ClassVar[str]  # what other losses are for
     _of_classes: ClassVar[bool]  # whether the target is classes
@@ -197,18 +201,19 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
-        check_parameters(self)
-        check_sources(self)
-        solver = self._make_solver()
-        table = as_table(X)
-        if len(table) > _growing.POOL_ROWS:
-            return self._fit_sampled(self._in_memory(table, y, sample_weight), solver)
-        data, folds, n_folds, rngs = self._read(table, y, sample_weight)
+        with using_preset(self) as used:
+            check_sources(used)
+            solver = used._make_solver()
+            table = as_table(X)
+            if len(table) > _growing.POOL_ROWS:
+                used._fit_sampled(used._in_memory(table, y, sample_weight), solver)
+                return self
+            data, folds, n_folds, rngs = used._read(table, y, sample_weight)
 
-        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Statistics]:
-            return count_requests(data, requests, folds, count_threads(self.n_jobs), progress)
+            def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
+                return count_requests(data, requests, folds, count_threads(used.n_jobs), progress)
 
-        self._fit(solver, data, folds, n_folds, rngs, count)
+            used._fit(solver, data, folds, n_folds, rngs, count)
         return self
 
     def _fit_sampled(
@@ -246,7 +251,7 @@ class BaseRuleEnsemble(BaseEstimator):
         code = RowCode(sampled.columns.features, target_code, weighted, dealt)
         *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
 
-        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Statistics]:
+        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
             return source.count(requests, code, progress)
 
         pools = self._fit(solver, data, folds, dealt.n_folds, rngs, count)

@@ -8,6 +8,7 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.bits import compile_rules
+from rulegrove.design.evaluated import EvaluatedRules, evaluate_table, fits_as_bits
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.rows import Rows, collect_rows
 from rulegrove.design.statistics import Moments, Statistics, collect_statistics
@@ -20,6 +21,7 @@ from rulegrove.solvers.base import Problem
 from rulegrove.walk import Fold
 
 Candidates = tuple[tuple[Rule, ...], LinearTerms]
+Counted = Statistics | EvaluatedRules
 
 
 @dataclass(frozen=True)
@@ -134,14 +136,14 @@ def build_design(
     constraints: Constraints = NO_CONSTRAINTS,
 ) -> Design:
     """Count the candidates and make a design of them."""
-    statistics = count_candidates(data, candidates, folds, n_threads, progress)
-    return make_design(data, candidates, statistics, folds, max_correlation, needs_rows, n_threads, constraints)
+    counted = count_candidates(data, candidates, folds, n_threads, progress)
+    return make_design(data, candidates, counted, folds, max_correlation, needs_rows, n_threads, constraints)
 
 
 def make_design(
     data: TrainingData,
     candidates: Candidates,
-    statistics: Statistics,
+    counted: Counted,
     folds: IntArray,
     max_correlation: float,
     needs_rows: bool,
@@ -153,7 +155,7 @@ def make_design(
     Where the data are rows drawn from a larger table, such a solver has these alone: their moments stand beside their
     bits, and those of the whole table are kept to tell of the terms.
     """
-    design = choose_terms(candidates, statistics, max_correlation, constraints)
+    design = choose_terms(candidates, counted, max_correlation, constraints)
     if not needs_rows:
         return design
     program = compile_rules(design.terms.rules, data.columns.n_features)
@@ -163,14 +165,15 @@ def make_design(
     design = replace(design, rows=rows, targets=targets, starts=starts)
     if data.drawn is None:
         return design
-    drawn = count_candidates(data, (design.terms.rules, design.terms.linear), folds, n_threads, Progress())
+    rules, linear = design.terms.rules, design.terms.linear
+    drawn = count_candidates(data, (rules, linear), folds, n_threads, Progress()).keep_rules(np.arange(len(rules)))
     return replace(design, statistics=drawn, total=drawn.moments(), whole=design.total)
 
 
 def count_requests(
     data: TrainingData, requests: Sequence[Request], folds: IntArray, n_threads: int, progress: Progress
-) -> Iterator[Statistics]:
-    """Yield the statistics of one request after the other, each from one pass over the rows when it is asked for."""
+) -> Iterator[Counted]:
+    """Yield the counts of one request after the other, each from one pass over the rows when it is asked for."""
     for request in requests:
         part = replace(data, targets=data.targets[:, request.outputs])
         stage = progress.stage("Counting rules")
@@ -179,36 +182,30 @@ def count_requests(
 
 def count_candidates(
     data: TrainingData, candidates: Candidates, folds: IntArray, n_threads: int, progress: Progress
-) -> Statistics:
-    """Return the statistics of all candidates, from one pass over the rows."""
+) -> Counted:
+    """Return the statistics of all candidates from one pass over the rows, or the bits to count them from."""
     rules, linear = candidates
-    return collect_statistics(
-        data.columns,
-        compile_rules(rules, data.columns.n_features),
-        linear,
-        data.targets,
-        folds,
-        weights=data.weights,
-        n_threads=n_threads,
-        on_progress=progress,
-    )
+    program = compile_rules(rules, data.columns.n_features)
+    table = (data.columns, program, linear, data.targets, folds)
+    if data.weights is None and fits_as_bits(data.columns.n_rows, len(rules), folds):
+        return evaluate_table(*table, n_threads=n_threads, on_progress=progress)
+    return collect_statistics(*table, weights=data.weights, n_threads=n_threads, on_progress=progress)
 
 
 def choose_terms(
     candidates: Candidates,
-    statistics: Statistics,
+    counted: Counted,
     max_correlation: float,
     constraints: Constraints = NO_CONSTRAINTS,
 ) -> Design:
-    """Return the candidates without repeats and near repeats among the rules, which the statistics tell."""
+    """Return the candidates without repeats and near repeats among the rules, which the counts tell."""
     rules, linear = candidates
-    shared, total = statistics.rule_gram.sum(axis=0), float(statistics.weight.sum())
+    shared, total = counted.shared(), counted.total
     forced = np.array([rule in constraints.forced for rule in rules], dtype=bool)
     simplified = simplify(rules, shared, total, forced)
-    kept = simplified.kept
-    distinct = [rules[k] for k in kept]
-    different = thin(distinct, shared[np.ix_(kept, kept)], total, max_correlation, forced[kept])
-    terms = Terms(tuple(distinct[k] for k in different), linear, tuple(simplified.aliases[k] for k in different))
-    statistics = statistics.keep_rules(kept[different])
+    kept = thin(rules, shared, total, max_correlation, forced, simplified.kept)
+    aliases = dict(zip(simplified.kept.tolist(), simplified.aliases, strict=True))
+    terms = Terms(tuple(rules[k] for k in kept), linear, tuple(aliases[k] for k in kept.tolist()))
+    statistics = counted.keep_rules(kept)
     signs, unpenalised = constraints.signs(terms), constraints.unpenalised(terms)
     return Design(terms, statistics, statistics.moments(), signs=signs, unpenalised=unpenalised)

@@ -1,11 +1,10 @@
 """What weighted the terms of a model, and its parameters, as plain JSON values, and back."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._checked_json import Value, encode_numbers
@@ -107,7 +106,7 @@ def encode_solver(solver: Any) -> dict[str, Any]:
         raise InvalidInputError(
             f"The solver {name} is none of {', '.join(_SOLVERS)}; a model file holds no code, so it cannot be saved."
         )
-    return {"solver": name, "parameters": encode_parameters(solver)}
+    return {"solver": name, "parameters": encode_parameters(solver.get_params(deep=False))}
 
 
 def decode_solver(value: Value) -> Solver:
@@ -126,9 +125,9 @@ def decode_solver(value: Value) -> Solver:
 # Parameters of estimators and solvers.
 
 
-def encode_parameters(owner: BaseEstimator) -> dict[str, Any]:
-    """Return the parameters of an estimator or a solver."""
-    return {name: _encode_parameter(value) for name, value in owner.get_params(deep=False).items()}
+def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of an estimator or a solver."""
+    return {name: _encode_parameter(value) for name, value in parameters.items()}
 
 
 def _is_plain(value: Any) -> bool:

@@ -9,9 +9,9 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.statistics import Moments, Statistics
+from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._design import Candidates, Design, Request, make_design
+from rulegrove.estimators._design import Candidates, Counted, Design, Request, make_design
 from rulegrove.estimators._growing import Growth, grow_rules
 from rulegrove.estimators._settling import settle_choice
 from rulegrove.estimators._training import TrainingData
@@ -121,7 +121,7 @@ class Grown:
         ]
 
 
-Count = Callable[[Sequence[Request], Progress], Iterator[Statistics]]
+Count = Callable[[Sequence[Request], Progress], Iterator[Counted]]
 
 
 def fit_pools(
@@ -160,7 +160,7 @@ def grow_pool(
     progress: Progress,
 ) -> Grown:
     """Grow the rules of a pool; without each fold too, which is honest and as many times the work, if asked to."""
-    candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"))
+    candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
     if not (isinstance(plan.selection, str) and plan.honest):
         return Grown(data, output, candidates, [])
     regrowing = progress.stage("Regrowing in folds")
@@ -171,7 +171,7 @@ def grow_pool(
     return Grown(data, output, candidates, of_folds)
 
 
-def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Statistics], progress: Progress) -> Pool:
+def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: Progress) -> Pool:
     """Weight the rules of a pool, whose statistics come in the order of its requests."""
     requests = iter(grown.requests())
     design = _make_design(grown, next(requests), next(counted), plan)
@@ -200,12 +200,12 @@ def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Statistics], progres
     return Pool(design, fold_terms, outputs)
 
 
-def _make_design(grown: Grown, request: Request, statistics: Statistics, plan: Plan) -> Design:
+def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -> Design:
     """Return the design of counted candidates."""
     return make_design(
         grown.data,
         (request.rules, request.linear),
-        statistics,
+        counted,
         request.sides(plan.folds),
         plan.growth.max_correlation,
         bool(getattr(plan.solver, "needs_rows", False)),

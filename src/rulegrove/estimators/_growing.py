@@ -94,7 +94,12 @@ def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntAr
 
 
 def grow_rules(
-    data: TrainingData, rows: IntArray, growth: Growth, rng: np.random.Generator, progress: Progress
+    data: TrainingData,
+    rows: IntArray,
+    growth: Growth,
+    rng: np.random.Generator,
+    progress: Progress,
+    n_threads: int = 1,
 ) -> tuple[tuple[Rule, ...], LinearTerms]:
     """Candidate rules and linear terms from some of the rows."""
     if data.drawn is None:
@@ -131,9 +136,10 @@ def grow_rules(
             max_bins=growth.max_bins,
             monotonic=growth.constraints.monotonic,
             rng=rng,
+            n_threads=n_threads,
         )
         rules = extract_rules(forest)
     allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
     rules = growth.constraints.allowed(dict.fromkeys((*growth.given.own, *rules)))
-    return rules, fit_linear_terms(block, weights, allowed)
+    return rules, fit_linear_terms(block, weights, allowed, n_threads=n_threads)

@@ -9,8 +9,7 @@ from rulegrove._progress import Progress
 from rulegrove._typing import AnyArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import Columns, learn_columns
-from rulegrove.design.statistics import Statistics
-from rulegrove.estimators._design import Request, count_requests
+from rulegrove.estimators._design import Counted, Request, count_requests
 from rulegrove.estimators._sampling import (
     Folds,
     GivenFolds,
@@ -88,7 +87,7 @@ class TableInMemory:
         folds, n_folds = assign_folds(cv, data, target.codes, self.table, self.y, np.random.default_rng(seed))
         return GivenFolds(folds, n_folds)
 
-    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Statistics]:
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:
         """Count candidates over all rows."""
         assert self.columns is not None
         rows = np.arange(len(self.y))

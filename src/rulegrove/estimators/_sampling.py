@@ -13,8 +13,7 @@ import numpy as np
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature
-from rulegrove.design.statistics import Statistics
-from rulegrove.estimators._design import Request
+from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._training import NEVER_HELD_OUT, Target
 from rulegrove.exceptions import InvalidInputError
 
@@ -245,7 +244,7 @@ class Source(Protocol):
         """Deal all rows out to folds."""
         ...
 
-    def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Statistics]:
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Counted]:
         """Count candidates over all rows."""
         ...
 

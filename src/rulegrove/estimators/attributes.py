@@ -22,7 +22,6 @@ from rulegrove._validation import (
     RealNotInt,
     StrOptions,
     check_features,
-    check_parameters,
     count_threads,
     guess_task,
 )
@@ -34,6 +33,7 @@ from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, gr
 from rulegrove.estimators._training import TrainingData, make_rng
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.elimination import RidgeFit, eliminate
+from rulegrove.estimators.presets import OF_SELECTOR, using_preset
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.stable import split_halves
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
@@ -71,6 +71,9 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
+    preset : {"accurate", "readable", "fast"}, default=None
+        For attributes that a model of this preset needs: how rules are grown, as in `RuleEnsembleClassifier`, where
+        parameters are left at their defaults. `settings_` tells what was changed.
     criterion : {"loss", "votes"}, default="loss"
         See above. Votes keep an attribute that is useful now and then in place of a better one, and keep more
         (``python -m benchmarks.attributes selection``).
@@ -121,6 +124,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Share of the importance of all rules, the mean of the penalties and the repetitions. The importance of a rule
         with coefficient a and support s is ``|a| sqrt(s (1 - s))``, shared equally among its attributes. What is
         lacking to one is that of the shuffled copies.
+    settings_ : dict
+        Parameters that `preset` has changed, with what was used; empty without one.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -171,6 +176,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         **{
             name: BaseRuleEnsemble._parameter_constraints[name]
             for name in (
+                "preset",
                 "n_candidates",
                 "mean_leaves",
                 "subsample",
@@ -188,9 +194,12 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         },
     }
 
+    _presets = OF_SELECTOR
+
     def __init__(
         self,
         *,
+        preset: str | None = None,
         criterion: str = "loss",
         n_top: int = 20,
         n_repeats: int = 5,
@@ -213,6 +222,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
+        self.preset = preset
         self.criterion = criterion
         self.n_top = n_top
         self.n_repeats = n_repeats
@@ -251,14 +261,20 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
-        table = as_table(X)
-        check_features(self, table, reset=True)
-        self._check_counts()
-        model = self._make_model(y)
-        solver = model._make_solver()
-        announce_compilation((tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ())))
-        data, *_ = model._read(table, y, sample_weight)
+        with using_preset(self) as used:
+            table = as_table(X)
+            check_features(used, table, reset=True)
+            used._check_counts()
+            model = used._make_model(y)
+            solver = model._make_solver()
+            kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
+            announce_compilation(kernels)
+            data, *_ = model._read(table, y, sample_weight)
+            used._keep(used._run(model, solver, data), data.columns)
+        return self
+
+    def _run(self, model: BaseRuleEnsemble, solver: Solver, data: TrainingData) -> list[_Repetition]:
+        """Do all repetitions, some at a time."""
         rng = make_rng(self.random_state)
         halves = _complementary_halves(data, self.n_repeats, rng)
         progress = Progress(self.verbose).stage("Repeating")
@@ -273,8 +289,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             tasks = list(zip(range(self.n_repeats), halves, rng.spawn(self.n_repeats), strict=True))
             repetitions = run_tasks(repeat, tasks, count_threads(self.n_jobs))
         progress.close()
-        self._keep(repetitions, data.columns)
-        return self
+        return repetitions
 
     def _check_counts(self) -> None:
         """Refuse more votes than repetitions and more attributes than there are."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
@@ -130,10 +130,12 @@ class Temperature:
         share = n_classes / (float(weights.sum()) + n_classes)
         own = columns[np.arange(len(codes)), codes]
         goal = (1.0 - share) * own + share * columns.mean(axis=1)
+        most = columns.max(axis=1)
+        below, lacking = columns.T - most, float(weights @ (most - goal))
 
         def cost(log_slope: float) -> float:
             slope = float(np.exp(log_slope))
-            return float(weights @ (logsumexp(slope * columns, axis=1) - slope * goal))
+            return float(weights @ np.log(np.exp(slope * below).sum(axis=0))) + slope * lacking
 
         best = minimize_scalar(cost, bounds=(-5.0, 7.0), method="bounded", options={"xatol": 1e-6})
         return cls(float(np.exp(best.x)))

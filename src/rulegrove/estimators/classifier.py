@@ -17,6 +17,7 @@ from rulegrove.estimators._fitting import HONEST_ROWS, Pool
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
+from rulegrove.estimators.presets import OF_CLASSIFIER
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
 from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
@@ -43,12 +44,17 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     Parameters
     ----------
+    preset : {"accurate", "readable", "fast"}, default=None
+        What the parameters that are left at their defaults become: "accurate" takes its time for a low error,
+        "readable" keeps the list and its rules short, "fast" saves time at some error. A parameter that is set to
+        anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
-        Most terms of the final model; the most important ones are weighted once more without the others. With three
-        classes or more: of each class, or of all together where one fit weights the rules of all classes
-        (``multiclass="grouped"``, and "shared" with the logistic loss and no relaxing).
+        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are
+        weighted once more without the others. With three classes or more: of each class, or of all together where
+        one fit weights the rules of all classes (``multiclass="grouped"``, and "shared" with the logistic loss and no
+        relaxing).
     mean_leaves : float, default=6.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -159,6 +165,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         The mode that was used.
     calibration_ : Temperature, Curves or None
         What turns scores into probabilities; None for the meaning of the loss.
+    settings_ : dict
+        Parameters that `preset` has changed, with what was used; empty without one.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -185,6 +193,12 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     >>> sorted(set(model.predict(X)))
     [np.str_('benign'), np.str_('malignant')]
 
+    A short list of short rules, with all else as a preset has it:
+
+    >>> readable = RuleEnsembleClassifier(preset="readable", n_candidates=200, max_terms=8, random_state=0).fit(X, y)
+    >>> len(readable.rules_) <= 8, "max_terms" in readable.settings_
+    (True, False)
+
     Rules from trees that are fitted already:
 
     >>> from sklearn.ensemble import RandomForestClassifier
@@ -202,6 +216,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         "calibration": [StrOptions({"auto", "temperature", "sigmoid", "isotonic"}), None],
     }
 
+    _presets = OF_CLASSIFIER
     _losses = ("squared", "ramp", "squared_hinge", "logistic")
     _no_loss_for = "numbers"
     _of_classes = True
@@ -209,6 +224,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def __init__(
         self,
         *,
+        preset: str | None = None,
         n_candidates: int = 2000,
         max_terms: int | None = None,
         mean_leaves: float = 6.0,
@@ -240,6 +256,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         verbose: int = 0,
     ):
         super().__init__(
+            preset=preset,
             n_candidates=n_candidates,
             max_terms=max_terms,
             mean_leaves=mean_leaves,

@@ -45,45 +45,45 @@ class RuleModel:
     @cached_property
     def _program(self) -> RuleProgram:
         """The rules, compiled."""
-        return compile_rules([self._rule(k) for k in self._rule_places], len(self.features))
+        return compile_rules([term for term in self.terms if isinstance(term, Rule)], len(self.features))
 
-    def _rule(self, place: int) -> Rule:
-        term = self.terms[place]
-        assert isinstance(term, Rule)
-        return term
-
-    def _linear(self, place: int) -> Linear:
-        term = self.terms[place]
-        assert isinstance(term, Linear)
-        return term
+    @cached_property
+    def _lines(self) -> tuple[IntArray, FloatArray]:
+        """Attributes of the linear terms; their lower and upper bounds and fills, a block of shape (3, n_linear, 1)."""
+        lines = [term for term in self.terms if isinstance(term, Linear)]
+        bounds = np.array([(line.lower, line.upper, line.fill) for line in lines], dtype=np.float64)
+        return np.array([line.feature for line in lines], dtype=np.int64), np.ascontiguousarray(bounds.T[:, :, None])
 
     def _bits(self, columns: Columns, rows: slice | IntArray) -> BitMatrix:
         return self._program.evaluate(columns.take(rows, self._program.used_features))
 
-    def _linear_values(self, place: int, columns: Columns, rows: slice | IntArray) -> FloatArray:
-        """One linear term on some rows."""
-        term = self._linear(place)
-        return term.values(columns.take(rows, np.array([term.feature]))[0])
+    def _linear_values(self, columns: Columns, rows: slice | IntArray) -> FloatArray:
+        """`Linear.values` of all linear terms at once, an ndarray of shape (n_linear, n_rows)."""
+        features, (lower, upper, fill) = self._lines
+        values = columns.take(rows, features)
+        np.clip(values, lower, upper, out=values)
+        np.copyto(values, fill, where=np.isnan(values))
+        return values
 
     def score_rows(self, columns: Columns, rows: slice | IntArray) -> FloatArray:
         """Score some rows: rules, then linear terms, each in rank order, so that a sum never depends on other rows."""
         n_rows = len(range(*rows.indices(columns.n_rows))) if isinstance(rows, slice) else len(rows)
         coefs = np.atleast_2d(self.coefs)
-        scores = np.tile(np.atleast_1d(np.asarray(self.intercept, dtype=np.float64))[:, None], n_rows)
+        scores = np.empty((len(coefs), n_rows))
+        scores.T[:] = self.intercept
         if self._rule_places.size:
-            bits = self._bits(columns, rows)
-            for output, own in enumerate(coefs[:, self._rule_places]):
-                used = np.flatnonzero(own)
-                part = bits if used.size == own.size else BitMatrix(bits.words[used], bits.n_rows)
-                scores[output] += part.dot(own[used])
-        for place in self._linear_places:
-            scores += coefs[:, place, None] * self._linear_values(int(place), columns, rows)
+            scores += self._bits(columns, rows).dot(coefs[:, self._rule_places])
+        if self._linear_places.size:
+            own_parts = coefs.T[self._linear_places, :, None]
+            for own, values in zip(own_parts, self._linear_values(columns, rows), strict=True):
+                scores += own * values
         return scores.T if self.coefs.ndim == 2 else scores[0]
 
     def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
         """Return the score F of every row, ndarray of shape (n_rows,) or (n_rows, n_outputs)."""
         blocks = _blocks(columns.n_rows)
-        return np.concatenate(run_tasks(lambda block: self.score_rows(columns, block), blocks, n_threads))
+        parts = run_tasks(lambda block: self.score_rows(columns, block), blocks, n_threads)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""
@@ -91,8 +91,8 @@ class RuleModel:
         for rows in _blocks(columns.n_rows):
             if self._rule_places.size:
                 values[rows, self._rule_places] = self._bits(columns, rows).to_dense()
-            for place in self._linear_places:
-                values[rows, place] = self._linear_values(int(place), columns, rows)
+            if self._linear_places.size:
+                values[rows, self._linear_places] = self._linear_values(columns, rows).T
         return values
 
 

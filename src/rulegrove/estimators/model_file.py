@@ -39,6 +39,7 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
+_LATER = ["settings"]  # files of the first versions have none
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -125,7 +126,8 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "version": VERSION,
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
-        "parameters": {**fits.encode_parameters(model), "rules": _encode_own_rules(model)},
+        "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_own_rules(model)},
+        "settings": fits.encode_parameters(model.settings_),
         "features": [file_terms.encode_feature(feature) for feature in own.features],
         "named_features": hasattr(model, "feature_names_in_"),
         "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
@@ -199,9 +201,10 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
     of_classes = name == "RuleEnsembleClassifier"
-    fields = document.fields([*_COMMON, *(_OF_CLASSES if of_classes else [])])
+    fields = document.fields([*_COMMON, *(_OF_CLASSES if of_classes else [])], _LATER)
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
+    model.settings_ = _decode_settings(fields["settings"], name) if "settings" in fields else {}
     features = tuple(file_terms.decode_feature(item) for item in fields["features"].items())
     if not features:
         fields["features"].refuse("a list of attributes")
@@ -229,6 +232,12 @@ def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEns
     except (ValueError, TypeError) as error:
         value.blame(error)
     return model
+
+
+def _decode_settings(value: Value, name: str) -> dict[str, Any]:
+    """Return what a preset has changed, checked as parameters are."""
+    model = _make_estimator(value, name)
+    return {parameter: getattr(model, parameter) for parameter in value.keyed()}
 
 
 def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> None:

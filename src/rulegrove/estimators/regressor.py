@@ -11,6 +11,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._fitted import Fitted
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
+from rulegrove.estimators.presets import OF_REGRESSOR
 from rulegrove.losses import Huber, Loss, Squared
 from rulegrove.rules.rule import Rule
 
@@ -26,10 +27,15 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
     Parameters
     ----------
+    preset : {"accurate", "readable", "fast"}, default=None
+        What the parameters that are left at their defaults become: "accurate" takes its time for a low error,
+        "readable" keeps the list and its rules short, "fast" saves time at some error. A parameter that is set to
+        anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, the most important ones are weighted again.
+        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are
+        weighted once more without the others.
     mean_leaves : float, default=4.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -120,6 +126,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
+    settings_ : dict
+        Parameters that `preset` has changed, with what was used; empty without one.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -144,6 +152,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     >>> int(model.feature_importances_.argmax())
     3
 
+    A short list of short rules, with all else as a preset has it:
+
+    >>> readable = RuleEnsembleRegressor(preset="readable", n_candidates=200, max_terms=8, random_state=0).fit(X, y)
+    >>> len(readable.rules_) <= 8, "max_terms" in readable.settings_
+    (True, False)
+
     Predictions that never fall as the fourth attribute rises, whatever the others are:
 
     >>> model = RuleEnsembleRegressor(n_candidates=200, monotonic={3: 1}, random_state=0).fit(X, y)
@@ -158,6 +172,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         "tree_loss": [StrOptions({"auto", "squared", "huber"})],
     }
 
+    _presets = OF_REGRESSOR
     _losses = ("squared", "huber")
     _no_loss_for = "two classes"
     _of_classes = False

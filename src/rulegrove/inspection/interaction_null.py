@@ -12,6 +12,7 @@ from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_regression_target
 from rulegrove.estimators._training import make_rng
+from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.inspection.interaction import Interactions, interactions
 
@@ -152,11 +153,11 @@ def interaction_null(
 
 def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Any:
     """Fit the model without interaction."""
-    additive = clone(model).set_params(max_conditions=1, max_terms=None, random_state=seed)
+    additive = clone(settle_preset(model)).set_params(max_conditions=1, max_terms=None, random_state=seed)
     if hasattr(model, "classes_"):
         # Each class is to be drawn as often as it is in the data: no class weights, and a curve that has an intercept,
         # where there are held-out scores to fit it to.
-        calibration = "sigmoid" if isinstance(model.selection, str) else None
+        calibration = "sigmoid" if isinstance(additive.selection, str) else None
         additive.set_params(class_weight=None, calibration=calibration)
     return additive.fit(X, y, sample_weight=sample_weight)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.presets import settle_preset
 from rulegrove.plots._display import class_labels
 from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
 from rulegrove.report._given import Given
@@ -106,9 +107,10 @@ def _tell_doubt(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[str]:
     """Say how far the held-out error can be believed, where that is known."""
     if tracks[0].selection.errors is None:
         return []
-    honest: Any = model.honest_cv
+    used = settle_preset(model)
+    honest: Any = used.honest_cv
     if honest == "auto":
-        honest = tracks[0].selection.rule == "min" if model.selection == "auto" else None
+        honest = tracks[0].selection.rule == "min" if used.selection == "auto" else None
     if honest is None:
         return []
     if honest:
@@ -125,7 +127,9 @@ def _tell_parameters(model: BaseRuleEnsemble) -> str:
         if name not in UNTOLD and words != repr(defaults[name].default):
             told.append(f"{name}={words if len(words) <= MAX_LETTERS else f'{words[: MAX_LETTERS - 1]}…'}")
     start = f"{type(model).__name__} with"
-    return f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
+    words = f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
+    stands_for = ", ".join(f"{name}={value!r}" for name, value in model.settings_.items())
+    return f"{words} The preset stands for {stands_for}." if stands_for else words
 
 
 def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:

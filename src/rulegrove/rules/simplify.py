@@ -74,9 +74,14 @@ def simplify(
         return Simplified(np.empty(0, dtype=np.int64), ())
     support = shared.diagonal()
     order = _simplest_first(rules, support, forced)
-    same, opposite = _relations(shared[np.ix_(order, order)], total)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
     # Both relations together are an equivalence, so the first member of each class speaks for all of it.
-    leader = order[np.argmax(same | opposite, axis=1)]
+    first, second = _related_pairs(shared, total)
+    chiefs = places.copy()
+    np.minimum.at(chiefs, first, places[second])
+    np.minimum.at(chiefs, second, places[first])
+    leader = order[chiefs[order]]
     aliases: dict[int, list[Alias]] = {}
     for place, chief in zip(order.tolist(), leader.tolist(), strict=True):
         if ROUNDING * total < support[chief] < (1 - ROUNDING) * total:
@@ -93,6 +98,7 @@ def thin(
     total: float,
     max_correlation: float,
     forced: BoolArray | None = None,
+    among: IntArray | None = None,
 ) -> IntArray:
     """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way.
 
@@ -102,7 +108,6 @@ def thin(
     Parameters
     ----------
     rules : sequence of Rule
-        Without constants among them.
     shared : ndarray of shape (n_rules, n_rules)
         Rows on which both rules hold, or their weight.
     total : float
@@ -111,6 +116,8 @@ def thin(
         Between 0 and 1; 1 keeps all.
     forced : ndarray of shape (n_rules,), optional
         Rules that are kept whatever the others are, and others are compared with.
+    among : ndarray of shape (n_chosen,), optional
+        Positions of the rules to choose from, without constants; all by default.
 
     Returns
     -------
@@ -125,14 +132,16 @@ def thin(
     >>> thin(rules, np.array([[40, 40, 40], [40, 42, 42], [40, 42, 80]]), 100, 0.9)
     array([1, 2])
     """
-    if max_correlation >= 1.0 or not rules:
-        return np.arange(len(rules))
+    among = np.arange(len(rules)) if among is None else among
+    if max_correlation >= 1.0 or not among.size:
+        return among
     support = shared.diagonal() / total
-    spread = np.sqrt(support * (1.0 - support))
+    spread = np.sqrt(np.maximum(support * (1.0 - support), 0.0))
     order = _simplest_first(rules, shared.diagonal(), forced)
-    left = np.ones(len(rules), dtype=bool)
+    left = np.zeros(len(rules), dtype=bool)
+    left[among] = True
     kept = np.zeros(len(rules), dtype=bool)
-    for rule in order:
+    for rule in order[left[order]]:
         if left[rule] or (forced is not None and forced[rule]):
             kept[rule] = True
             covariance = shared[rule] / total - support[rule] * support
@@ -147,9 +156,21 @@ def _simplest_first(rules: Sequence[Rule], support: IntArray | FloatArray, force
     return np.lexsort((np.arange(len(rules)), -support, lengths, others))
 
 
-def _relations(shared: IntArray | FloatArray, total: float) -> tuple[BoolArray, BoolArray]:
-    """Which pairs of rules are equal, and which are complementary."""
+def _related_pairs(shared: IntArray | FloatArray, total: float) -> tuple[IntArray, IntArray]:
+    """Return the pairs of rules that are equal or complementary.
+
+    Such rules have one support, or supports that add up to all rows, so only neighbours by the smaller side are looked
+    at; the window is wider than rounding can make it.
+    """
     support, slack = shared.diagonal(), ROUNDING * total
-    same = (support[:, None] - shared <= slack) & (support[None, :] - shared <= slack)
-    opposite = (shared <= slack) & (total - support[:, None] - support[None, :] <= slack)
-    return same, opposite
+    sides = np.minimum(support, total - support)
+    by_side = np.argsort(sides, kind="stable")
+    n_near = np.searchsorted(sides[by_side], sides[by_side] + 4 * slack, side="right") - np.arange(1, len(sides) + 1)
+    left = np.repeat(np.arange(len(sides)), n_near)
+    steps = np.arange(1, left.size + 1) - np.repeat(np.cumsum(n_near) - n_near, n_near)
+    first, second = by_side[left], by_side[left + steps]
+    both = shared[first, second]
+    same = (support[first] - both <= slack) & (support[second] - both <= slack)
+    opposite = (both <= slack) & (total - support[first] - support[second] <= slack)
+    related = same | opposite
+    return first[related], second[related]

@@ -11,6 +11,7 @@ from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 
+_STRIP_TERMS = 32  # terms centred at once, so that their products of means stay in cache
 _NOISE = 1e-13  # a sum over many rows is good to some hundred units in the last place
 
 
@@ -119,13 +120,16 @@ class Problem:
         if not weight > 0:
             raise InvalidInputError(f"The total weight of the rows must be positive; got {weight}.")
         x_mean = np.asarray(x_sum, dtype=np.float64) / weight
-        centred = np.divide(gram, weight, dtype=np.float64)
-        raw_squares = centred.diagonal().copy()
-        centred -= np.outer(x_mean, x_mean)
+        raw_squares = gram.diagonal() / weight
+        centred = np.empty(gram.shape)
+        for start in range(0, len(x_mean), _STRIP_TERMS):
+            strip = slice(start, start + _STRIP_TERMS)
+            np.divide(gram[strip], weight, out=centred[strip])
+            centred[strip] -= np.outer(x_mean[strip], x_mean)
         constant = centred.diagonal() <= _NOISE * raw_squares
         centred[constant, :] = 0.0
         centred[:, constant] = 0.0
-        empty = cls(np.ascontiguousarray(centred), np.zeros(len(x_mean)), 0.0, x_mean, 0.0, float(weight))
+        empty = cls(centred, np.zeros(len(x_mean)), 0.0, x_mean, 0.0, float(weight))
         return empty.retarget(x_y, y_sum, y_y)
 
     def retarget(self, x_y: FloatArray, y_sum: float, y_y: float) -> Self:

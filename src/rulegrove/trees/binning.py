@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._threads import run_tasks
 from rulegrove._typing import BoolArray, ByteArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
@@ -57,7 +58,9 @@ class Bins:
         return codes
 
 
-def fit_bins(block: FloatArray, n_categories: IntArray, *, weights: FloatArray | None, max_bins: int) -> Bins:
+def fit_bins(
+    block: FloatArray, n_categories: IntArray, *, weights: FloatArray | None, max_bins: int, n_threads: int = 1
+) -> Bins:
     """Choose the bins of each feature.
 
     A feature of at most `max_bins` distinct values gets a bin for each. More are cut at quantiles of the (weighted)
@@ -73,6 +76,8 @@ def fit_bins(block: FloatArray, n_categories: IntArray, *, weights: FloatArray |
         Weights of the rows for the quantiles; None counts rows.
     max_bins : int
         Most bins of a numeric feature, from 2 to 255.
+    n_threads : int
+        Features worked on side by side.
 
     Returns
     -------
@@ -94,11 +99,14 @@ def fit_bins(block: FloatArray, n_categories: IntArray, *, weights: FloatArray |
     thresholds = np.full((n_features, MAX_BINS), np.inf)
     n_bins = n_categories.astype(np.int64)
     has_missing = np.asarray(np.isnan(block).any(axis=1))
-    for f in np.flatnonzero(n_categories == 0):
+
+    def fit(f: int) -> None:
         values, counts = _distinct_values(block[f], weights)
         last = _last_of_bins(counts, max_bins)
         n_bins[f] = len(last)
         thresholds[f, : max(len(last) - 1, 0)] = midpoints(values[last[:-1]], values[last[:-1] + 1])
+
+    run_tasks(fit, np.flatnonzero(n_categories == 0).tolist(), n_threads)
     return Bins(thresholds, n_bins, n_categories.astype(np.int64), has_missing)
 
 

@@ -33,6 +33,7 @@ def grow_forest(
     max_conditions: int | None,
     monotonic: IntArray | None = None,
     rng: np.random.Generator,
+    n_threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Forest:
     """Grow boosted trees until their nodes, roots aside, are `n_rules` rules.
@@ -67,6 +68,8 @@ def grow_forest(
         Most bins of a numeric feature.
     rng : numpy.random.Generator
         The source of the samples, sizes and seeds.
+    n_threads : int
+        Threads that bin the features; the trees come one after the other.
     on_progress : callable or None
         Called with the rules grown and `n_rules` after each tree.
 
@@ -94,7 +97,7 @@ def grow_forest(
     n_rows, n_outputs = targets.shape
     plain = weights is None or bool(np.all(weights == weights[0]))
     weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    bins = fit_bins(block, n_categories, weights=None if plain else weights, max_bins=max_bins)
+    bins = fit_bins(block, n_categories, weights=None if plain else weights, max_bins=max_bins, n_threads=n_threads)
     limits = TreeLimits(max_features, min_samples_leaf, min_impurity, max_conditions, monotonic)
     grower = TreeGrower(bins, bins.transform(block), limits)
     scores = np.tile(loss.best_constant(targets, weights), (n_rows, 1))

@@ -1,0 +1,117 @@
+"""Rules on all rows of a table as bits: pairs are counted over all folds, then by fold for the rules that are kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._threads import one_blas_thread, run_tasks
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.bits import BitMatrix, RuleProgram
+from rulegrove.design.linear import LinearTerms
+from rulegrove.design.statistics import BLOCK_ROWS, ColumnsLike, Statistics, count_folds, divide_rows
+
+_ROWS_PER_COUNT = 8  # rows for each number among the counts of one rule by fold up to which bits are kept
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedRules:
+    """Rules on the rows of a table, fold by fold, all rows of weight one.
+
+    Counted by fold, many rules take far more memory than their bits on some ten thousand rows. Most of the counts would
+    go unused: those of all folds together tell which rules repeat others.
+
+    Parameters
+    ----------
+    columns : ColumnsLike
+        The table.
+    linear_terms : LinearTerms
+    y : ndarray of shape (n_rows, n_outputs)
+    folds : tuple of tuple of (ndarray, BitMatrix)
+        Blocks of each fold: their rows in the table, and the rules on them.
+    n_threads : int
+        Threads to use; no result depends on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.columns import learn_columns
+    >>> from rulegrove.design.bits import compile_rules
+    >>> from rulegrove.design.linear import fit_linear_terms
+    >>> from rulegrove.rules.rule import Condition, Rule
+    >>> columns = learn_columns(np.array([[1.0], [2.0], [3.0]]))
+    >>> program = compile_rules([Rule((Condition(0, upper=bound),)) for bound in (1.5, 2.5)], n_features=1)
+    >>> linear = fit_linear_terms(np.empty((0, 3)), None, np.empty(0, dtype=np.int64))
+    >>> evaluated = evaluate_table(columns, program, linear, np.ones((3, 1)), np.array([0, 1, 1]))
+    >>> evaluated.shared()
+    array([[1, 1],
+           [1, 2]])
+    >>> evaluated.keep_rules(np.array([1])).rule_gram.ravel()
+    array([1, 1])
+    """
+
+    columns: ColumnsLike
+    linear_terms: LinearTerms
+    y: FloatArray
+    folds: tuple[tuple[tuple[IntArray | slice, BitMatrix], ...], ...]
+    n_threads: int
+
+    @property
+    def total(self) -> float:
+        """Number of rows of all folds together."""
+        return float(sum(bits.n_rows for blocks in self.folds for _, bits in blocks))
+
+    def shared(self) -> IntArray:
+        """Rows that two rules share in all folds together, an ndarray of shape (n_rules, n_rules)."""
+        words = np.concatenate([bits.words for blocks in self.folds for _, bits in blocks], axis=1)
+        return BitMatrix(words, 64 * words.shape[1]).gram(self.n_threads)
+
+    def keep_rules(self, kept: IntArray) -> Statistics:
+        """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
+        statistics = Statistics.zeros(len(self.folds), kept.size, self.linear_terms.n_terms, self.y.shape[1])
+
+        def count(fold: int) -> None:
+            for rows, bits in self.folds[fold]:
+                linear = self.linear_terms.evaluate(self.columns.take(rows, self.linear_terms.features))
+                statistics.update(fold, BitMatrix(bits.words[kept], bits.n_rows), linear, self.y[rows])
+
+        with one_blas_thread():
+            run_tasks(count, range(len(self.folds)), self.n_threads)
+        return statistics
+
+
+def fits_as_bits(n_rows: int, n_rules: int, folds: IntArray | None) -> bool:
+    """Whether bits are small beside the counts of all rules by fold, and so are cheap to count twice."""
+    return n_rows <= _ROWS_PER_COUNT * count_folds(folds) * n_rules
+
+
+def evaluate_table(
+    columns: ColumnsLike,
+    program: RuleProgram,
+    linear_terms: LinearTerms,
+    y: FloatArray,
+    folds: IntArray | None = None,
+    *,
+    n_threads: int = 1,
+    block_rows: int = BLOCK_ROWS,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> EvaluatedRules:
+    """Evaluate the rules on all rows of a table that count, each with weight one.
+
+    Parameters
+    ----------
+    columns, program, linear_terms, y, folds, n_threads, block_rows, on_progress
+        As in `collect_statistics`.
+    """
+    blocks = list(divide_rows(columns.n_rows, folds, None, block_rows))
+
+    def evaluate(block: tuple[int, IntArray | slice]) -> BitMatrix:
+        return program.evaluate(columns.take(block[1], program.used_features))
+
+    evaluated = run_tasks(evaluate, blocks, n_threads)
+    if on_progress is not None:
+        on_progress(columns.n_rows, columns.n_rows)
+    by_fold: list[list[tuple[IntArray | slice, BitMatrix]]] = [[] for _ in range(count_folds(folds))]
+    for (fold, rows), bits in zip(blocks, evaluated, strict=True):
+        by_fold[fold].append((rows, bits))
+    return EvaluatedRules(columns, linear_terms, y, tuple(tuple(own) for own in by_fold), n_threads)
