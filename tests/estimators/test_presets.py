@@ -51,7 +51,7 @@ SETTINGS = {
     "max_terms": 6,
 }
 OF_CLASSES = {**SETTINGS, "multiclass": "ovr", "calibration": "sigmoid"}
-SHORT = {"max_terms": 25, "max_conditions": 4}
+SHORT = {"max_terms": 25, "max_conditions": 5}
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ class TestTables:
 class TestSettings:
     def test_what_is_set_wins(self):
         assert find_settings(RuleEnsembleClassifier(preset="readable")) == SHORT
-        assert find_settings(RuleEnsembleClassifier(preset="readable", max_terms=7)) == {"max_conditions": 4}
+        assert find_settings(RuleEnsembleClassifier(preset="readable", max_terms=7)) == {"max_conditions": 5}
         assert find_settings(RuleEnsembleClassifier(preset="readable", max_terms=7, max_conditions=3)) == {}
         assert find_settings(RuleEnsembleClassifier(max_terms=7)) == {}
 
@@ -143,14 +143,14 @@ class TestSettings:
                 super().__init__(preset=preset, max_terms=max_terms, max_conditions=max_conditions)
 
         assert find_settings(Small(preset="readable")) == SHORT
-        assert find_settings(Small(preset="readable", max_terms=None)) == {"max_conditions": 4}
+        assert find_settings(Small(preset="readable", max_terms=None)) == {"max_conditions": 5}
 
     def test_settled_once_and_for_all(self):
         model = RuleEnsembleRegressor(preset="readable", max_terms=7)
         settled = settle_preset(model)
         assert settled.get_params() == {
             **RuleEnsembleRegressor().get_params(),
-            "max_conditions": 4,
+            "max_conditions": 5,
             "max_terms": 7,
         }
         assert model.get_params() == RuleEnsembleRegressor(preset="readable", max_terms=7).get_params()
@@ -180,7 +180,7 @@ class TestFit:
         X, y = load("vehicle", return_X_y=True)
         model = make("vehicle", preset="readable", n_candidates=100, honest_cv=False).fit(X, y)
         assert (np.count_nonzero(model.coef_, axis=1) <= 25).all()
-        assert max(len(row.term.features) for row in model.rules_) <= 4
+        assert max(len(row.term.features) for row in model.rules_) <= 5
 
     def test_rules_of_ones_own(self):
         X, y = load_data("friedman")

@@ -19,17 +19,17 @@ Presets = Mapping[str, Mapping[str, Any]]
 
 OF_CLASSIFIER: Presets = {
     "accurate": {"n_candidates": 4000},
-    "readable": {"max_terms": 25, "max_conditions": 4},
+    "readable": {"max_terms": 25, "max_conditions": 5},
     "fast": {"n_candidates": 600, "honest_cv": False},
 }
 OF_REGRESSOR: Presets = {
     "accurate": {"n_candidates": 4000},
-    "readable": {"max_terms": 25, "max_conditions": 4},
+    "readable": {"max_terms": 25, "max_conditions": 5},
     "fast": {"n_candidates": 600, "honest_cv": False},
 }
 OF_SELECTOR: Presets = {  # attributes for such a model: its rules, as far as the selector grows them
     "accurate": {"n_candidates": 4000},
-    "readable": {"max_conditions": 4},
+    "readable": {"max_conditions": 5},
     "fast": {"n_candidates": 600},
 }
 NAMES = tuple(OF_CLASSIFIER)
@@ -47,7 +47,7 @@ def find_settings(model: BaseEstimator) -> dict[str, Any]:
     --------
     >>> from rulegrove import RuleEnsembleRegressor
     >>> find_settings(RuleEnsembleRegressor(preset="readable", max_terms=10))
-    {'max_conditions': 4}
+    {'max_conditions': 5}
     >>> find_settings(RuleEnsembleRegressor(max_terms=10))
     {}
     """
@@ -76,7 +76,7 @@ def settle_preset(model: M) -> M:
     --------
     >>> from rulegrove import RuleEnsembleRegressor
     >>> settle_preset(RuleEnsembleRegressor(preset="readable", max_terms=10))
-    RuleEnsembleRegressor(max_conditions=4, max_terms=10)
+    RuleEnsembleRegressor(max_conditions=5, max_terms=10)
     """
     settled: M = object.__new__(type(model))
     vars(settled).update({**vars(model), **find_settings(model), "preset": None})

@@ -1,5 +1,6 @@
 """The two records a rule is made of, their meaning on a block of rows, and their words."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ def _number(value: float, digits: int | None) -> str:
     return text.removesuffix(".0")
 
 
+@functools.lru_cache(maxsize=4096)  # bounds come again, in several rules and at several lengths of text
 def _round_after(value: float) -> float | None:
     """Return the double after `value` if it takes far fewer digits: ``x > value`` then reads ``x >= 40``."""
     after = math.nextafter(value, math.inf) + 0.0  # not -0.0
