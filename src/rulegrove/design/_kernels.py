@@ -436,11 +436,14 @@ def _overload_add_where(word: Any, number: Any, scores: Any, start: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def add_scores(words: Words, coefs: FloatArray, first_word: int, last_word: int, scores: FloatArray) -> None:
-    """Add every rule's coefficient to the scores of its rows (changed in place), rule by rule in order.
+    """Add every rule's coefficients to the scores of its rows (changed in place), rule by rule in order.
 
-    `scores` has 64 entries a word; those outside ``first_word .. last_word - 1`` are left alone.
+    `coefs` and `scores` have a row an output. `scores` has 64 entries a word; those outside
+    ``first_word .. last_word - 1`` are left alone.
     """
-    for begin in range(first_word, last_word, _SCORE_WORDS):
-        for r in range(words.shape[0]):
-            for w in range(begin, min(begin + _SCORE_WORDS, last_word)):
-                _add_where(words[r, w], coefs[r], scores, 64 * w)
+    for output in range(coefs.shape[0]):
+        for begin in range(first_word, last_word, _SCORE_WORDS):
+            for r in range(words.shape[0]):
+                if coefs[output, r] != 0.0:  # each output of several has few rules of its own
+                    for w in range(begin, min(begin + _SCORE_WORDS, last_word)):
+                        _add_where(words[r, w], coefs[output, r], scores[output], 64 * w)

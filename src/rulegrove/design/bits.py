@@ -116,23 +116,15 @@ class BitMatrix:
         -------
         ndarray of shape (n_rows,) or (n_outputs, n_rows)
         """
-        coefs = np.atleast_2d(np.asarray(coef, dtype=np.float64))
-        scores = np.zeros((len(coefs), 64 * self.words.shape[1]))
-        for own_coefs, own_scores in zip(coefs, scores, strict=True):
-            used = own_coefs.nonzero()[0]  # each output of several has few rules of its own
-            words = self.words if used.size == self.n_rules else self.words[used]
-            _add_scores(words, own_coefs[used], own_scores, n_threads)
+        coefs = np.ascontiguousarray(np.atleast_2d(coef), dtype=np.float64)
+        n_words = self.words.shape[1]
+        scores = np.zeros((len(coefs), 64 * n_words))
+        run_tasks(
+            lambda start: _kernels.add_scores(self.words, coefs, start, min(start + _TASK_WORDS, n_words), scores),
+            range(0, n_words, _TASK_WORDS),
+            n_threads,
+        )
         return scores[:, : self.n_rows] if np.ndim(coef) == 2 else scores[0, : self.n_rows]
-
-
-def _add_scores(words: Words, coefs: FloatArray, scores: FloatArray, n_threads: int) -> None:
-    """Add every rule's coefficient to the scores of its rows, 64 a word (changed in place)."""
-    n_words = words.shape[1]
-    run_tasks(
-        lambda start: _kernels.add_scores(words, coefs, start, min(start + _TASK_WORDS, n_words), scores),
-        range(0, n_words, _TASK_WORDS),
-        n_threads,
-    )
 
 
 @dataclass(frozen=True, eq=False)
