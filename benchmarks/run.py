@@ -60,7 +60,7 @@ TAKE_PART: dict[str, list[str]] = {
     "attributes": _TIMED,
     "classes": _TIMED,
     "rules": [methods.DEFAULT, "imodels RuleFit", "Boomer"],
-    "RuleFit": [methods.DEFAULT, "imodels RuleFit"],
+    "RuleFit": [methods.DEFAULT, methods.FAST, "imodels RuleFit"],
     "H2O": [methods.DEFAULT, methods.FAST, "H2O RuleFit", methods.BOOSTING],
 }
 

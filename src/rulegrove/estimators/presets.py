@@ -21,7 +21,7 @@ Presets = Mapping[str, Mapping[str, Any]]
 OF_CLASSIFIER: Presets = {
     "accurate": {"n_candidates": 4000},
     "readable": {"max_terms": 25, "max_conditions": 5},
-    "fast": {"n_candidates": 600, "honest_cv": False, "solver": Glmnet(l1_ratio=0.5)},
+    "fast": {"n_candidates": 600, "shrinkage": 0.05, "honest_cv": False, "solver": Glmnet(l1_ratio=0.5)},
 }
 OF_REGRESSOR: Presets = {
     "accurate": {"n_candidates": 4000},
