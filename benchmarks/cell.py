@@ -11,7 +11,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from benchmarks.methods import METHODS, Method, Size, Task
+from benchmarks.adapters import Method, Size, Task
+from benchmarks.methods import METHODS
 
 LATENCY_CALLS = 50
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import methods
-from benchmarks.methods import METHODS, Method
+from benchmarks.adapters import Method
+from benchmarks.methods import METHODS
 from benchmarks.problems import PROBLEMS, Bench, Table
 
 ROOT = Path(__file__).parent.parent

@@ -1,7 +1,8 @@
 """Words of other libraries read as conditions; sizes."""
 
 import pytest
-from benchmarks.methods import METHODS, Size, read_bounds, read_interval
+from benchmarks.adapters import Size, read_bounds, read_interval
+from benchmarks.methods import METHODS
 
 
 @pytest.mark.parametrize(

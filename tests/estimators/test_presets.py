@@ -26,6 +26,7 @@ from rulegrove.estimators.presets import (
     settle_preset,
 )
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from sklearn_checks import expected_failures
 from small_pools import shrink_pool
 
 TABLES = {
@@ -286,7 +287,7 @@ class TestCompany:
 
 @parametrize_with_checks(
     [RuleEnsembleRegressor(preset="readable", n_candidates=10, cv=2, n_jobs=1)],
-    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": "see test_common.py"},
+    expected_failed_checks=expected_failures,
     xfail_strict=True,
 )
 def test_scikit_learn_is_content(estimator, check):

@@ -1,0 +1,10 @@
+"""What the checks of scikit-learn may fail on."""
+
+
+def expected_failures(estimator):
+    """One check cannot hold: a tree draws its rows at random, and a row given twice can be drawn twice or not at all,
+    while a row of weight two is drawn once or not at all. The statistics behind the coefficients do treat both alike:
+    `test_fitting.py` shows it where no row is drawn.
+    """
+    reason = "trees draw rows at random, so a weight of two and a row given twice lead to different samples"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
