@@ -121,7 +121,7 @@ def one_fit(task: tuple[int, str]) -> dict[str, Any]:
 
 
 def effects(lines: list[dict[str, str]]) -> str:
-    """Return the table of effects: the mean of each level over its settings and problems, geometric for two measures."""
+    """Return the table of effects: the mean of each level over its settings and problems, of two measures geometric."""
     rows = ["| factor | level | error % | log loss | terms | seconds |", "|---|---|---|---|---|---|"]
     for factor, levels in FACTORS.items():
         for level in levels:
