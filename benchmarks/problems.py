@@ -143,7 +143,7 @@ class Bench:
     value: float = 0.0
     n_train: int = 0
     candidates: int | None = None
-    limit: float = 600.0
+    limit: float = 1800.0
 
 
 JUDGED_ROWS = 20_000  # of a timed problem, to tell the error by

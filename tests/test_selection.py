@@ -202,13 +202,13 @@ def test_one_standard_error_is_no_denser_than_the_least_error():
 def test_the_walk_for_one_standard_error_ends_once_the_error_has_settled():
     """What is left to gain is small beside the standard error, so the choice is nearly that of the whole walk."""
     X, y = friedman_like(200)
-    walked = small_model(selection="1se").fit(X, y).selection_
+    walked = small_model(selection="1se", shrinkage=0.01).fit(X, y).selection_
     errors, last = walked.errors, walked.standard_errors[-1]
     assert errors[-STRIDE - 1] - errors[-1] < SETTLED * last
     earlier = np.arange(int(FIRST_STRIDE * 100) + STRIDE, errors.size - STRIDE, STRIDE)
     falls = errors[earlier - STRIDE - 1] - errors[earlier - 1]
     assert (falls >= SETTLED * walked.standard_errors[earlier - 1]).all()
-    whole = small_model(selection="min").fit(X, y).selection_
+    whole = small_model(selection="min", shrinkage=0.01).fit(X, y).selection_
     assert errors.size < whole.errors.size
     assert whole.errors.min() > errors.min() - last
 

@@ -122,7 +122,7 @@ def test_any_ways_on_any_data_hold(seed, ways, missing):
 
 def test_without_it_the_same_fit_goes_both_ways():
     X, y, _ = make_data()
-    settings = {"n_candidates": 150, "cv": 3, "random_state": 0, "n_jobs": 1}
+    settings = {"n_candidates": 150, "cv": 3, "shrinkage": 0.01, "random_state": 0, "n_jobs": 1}
     model = RuleEnsembleRegressor(**settings).fit(frame(X), y)
     assert worst_steps(model, other_values(), 0)[0] < 0
     assert worst_steps(model, other_values(), 1)[1] > 0

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.solvers import Glmnet, Problem, Status
+from rulegrove.solvers._logistic import Curvature, State
 
 REFERENCE = pathlib.Path(__file__).parents[1] / "reference" / "logistic.json"
 
@@ -117,7 +118,7 @@ def test_path_is_that_of_r(case):
 def test_path_is_that_of_scikit_learn(l1_ratio):
     rules, linear, y, weights = build("weights")
     problem, X = make_problem(rules, linear, y, weights)
-    path = Glmnet(loss="logistic", l1_ratio=l1_ratio, n_penalties=5, penalty_ratio=0.05, tol=1e-11).path(problem)
+    path = Glmnet(loss="logistic", l1_ratio=l1_ratio, n_penalties=5, penalty_ratio=0.05, tol=1e-13).path(problem)
     for penalty, coef, intercept in list(zip(path.penalties, path.coefs, path.intercepts, strict=True))[1:]:
         model = LogisticRegression(
             C=1 / (weights.sum() * penalty), l1_ratio=l1_ratio, solver="saga", tol=1e-10, max_iter=100_000
@@ -224,3 +225,21 @@ def test_curvature_from_a_sample_leads_to_the_same_minimum(kind, monkeypatch):
     assert set(sampled.status) == {Status.CONVERGED}
     np.testing.assert_allclose(sampled.coefs, exact.coefs, atol=1e-4)
     assert not np.array_equal(sampled.iterations, exact.iterations), "the sample must have been used"
+
+
+@pytest.mark.parametrize("n_words", [4, 2], ids=["all rows", "a sample"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_curvature_that_moves_is_the_one_counted_there(kind, n_words):
+    """Terms that come and go cost the pairs that are new, and change nothing else."""
+    rules, linear, y, weights = build(kind)
+    rows = Rows.from_dense(rules, linear, y, weights)
+    rng = np.random.default_rng(1)
+    coef = rng.normal(size=rows.n_terms)
+    state = State.at(rows, coef, 0.1, rows.scores(coef, 0.1))
+    before, after = rng.random((2, rows.n_terms)) < 0.6
+    members = rows.take(np.flatnonzero(after))
+    moved = Curvature.count(rows.take(np.flatnonzero(before)), state, np.arange(n_words)).move(members, before, after)
+    counted = Curvature.count(members, state, np.arange(n_words))
+    np.testing.assert_allclose(moved.gram, counted.gram, atol=1e-14)
+    np.testing.assert_allclose(moved.sums, counted.sums, atol=1e-12)
+    assert moved.weight == pytest.approx(counted.weight)

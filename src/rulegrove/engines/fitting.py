@@ -155,7 +155,7 @@ def fit(
 def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_statistics: bool = False) -> None:
     """Read a table that is small into memory and fit as ever; statistics to keep are counted afterwards."""
     drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
-    model.fit(drawn.rows, drawn.y, drawn.weights)
+    model._fit_table(drawn.rows, drawn.y, drawn.weights, by_rows=not keep_statistics)
     if keep_statistics:
         model.statistics_ = count_anew(engine, model, layout, drawn)
 

@@ -257,7 +257,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
 def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
     """Set what a fit learns, from statistics alone."""
     _set_known(new, statistics)
-    solver = new._suit_solver(new._make_solver(), statistics.n_rows)
+    solver = new._suit_solver(new._make_solver(), statistics.n_rows, None)
     if getattr(solver, "needs_rows", False):
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
     selection, _ = new._resolve_choice(statistics.n_rows)

@@ -108,7 +108,7 @@ class BaseRuleEnsemble(BaseEstimator):
         max_terms: int | None = None,
         mean_leaves: float = 4.0,
         subsample: Any = "auto",
-        shrinkage: float = 0.01,
+        shrinkage: float = 0.03,
         max_features: Any = None,
         min_samples_leaf: int = 5,
         min_impurity: float = 0.0,
@@ -201,6 +201,10 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
+        return self._fit_table(X, y, sample_weight, by_rows=True)
+
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any, *, by_rows: bool) -> Self:
+        """Fit as `fit` does; without `by_rows` a solver that is left to choose goes by statistics alone."""
         with using_preset(self) as used:
             check_sources(used)
             solver = used._make_solver()
@@ -213,7 +217,7 @@ class BaseRuleEnsemble(BaseEstimator):
             def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
                 return count_requests(data, requests, folds, count_threads(used.n_jobs), progress)
 
-            used._fit(solver, data, folds, n_folds, rngs, count)
+            used._fit(solver, data, folds, n_folds, rngs, count, by_rows=by_rows)
         return self
 
     def _fit_sampled(
@@ -254,7 +258,7 @@ class BaseRuleEnsemble(BaseEstimator):
         def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
             return source.count(requests, code, progress)
 
-        pools = self._fit(solver, data, folds, dealt.n_folds, rngs, count)
+        pools = self._fit(solver, data, folds, dealt.n_folds, rngs, count, by_rows=False)
         if keep is not None:
             keep(code, data, pools)
         return self
@@ -286,13 +290,15 @@ class BaseRuleEnsemble(BaseEstimator):
         n_folds: int,
         rngs: list[np.random.Generator],
         count: Count,
+        *,
+        by_rows: bool,
     ) -> list[Pool]:
         """Grow rules from the data, have them counted, weight them, keep the best few."""
         self.__dict__.pop("statistics_", None)  # those of an earlier fit
         progress = Progress(self.verbose)
         n_threads = count_threads(self.n_jobs)
         selection, honest = self._resolve_choice(data.n_counted)
-        solver = self._suit_solver(solver, data.n_counted)
+        solver = self._suit_solver(solver, data.n_counted, data if by_rows else None)
         kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
         announce_compilation(kernels)
         parts = self._pools(data)
@@ -359,8 +365,8 @@ class BaseRuleEnsemble(BaseEstimator):
         selection, _ = resolve_choice(self.selection, self.trees is None, n_rows)
         return selection, self.honest_cv != "auto" and bool(self.honest_cv)
 
-    def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
-        """Return the solver with what the number of rows decides."""
+    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
+        """Return the solver with what the number of rows decides; without data there are statistics alone."""
         return solver
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:

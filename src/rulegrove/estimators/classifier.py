@@ -25,10 +25,10 @@ from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Glmnet, Solver
 
 # Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
-# a lower error with more terms (docs/defaults.md). Up to HONEST_ROWS rows the logistic loss, which gives the better
-# probabilities, is cheap with two classes; with more of them the folds choose the mix.
+# a lower error with more terms (docs/defaults.md).
 L1_RATIO = 0.5
 L1_RATIO_OF_FEW = 0.15
+LIKELIHOOD_VALUES = 10_000  # rows times classes, up to which the logistic loss is worth its time
 RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
@@ -61,7 +61,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     subsample : {"auto"}, int or float, default="auto"
         Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
         whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
-    shrinkage : float, default=0.01
+    shrinkage : float, default=0.03
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
         Attributes tried at a split: 0.3 of them but at least two, their square root or logarithm, a count, a fraction,
@@ -112,10 +112,12 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.15)``
-        up to 1,000 rows of two classes, ``Glmnet(l1_ratio="cv")`` up to 1,000 rows of more, ``Glmnet(l1_ratio=0.5)``
-        beyond and the lasso at a given point. ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error.
-        Others: ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
+        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
+        or 0.15 up to 1,000 rows, as long as rows times classes are no more than 10,000; for ``Glmnet(l1_ratio=0.5)``,
+        the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Where a few rows
+        of more than two classes share their rules, `max_terms` and `force_rules` lead to ``Glmnet(l1_ratio="cv")``.
+        ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error. Others:
+        ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
@@ -229,7 +231,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         max_terms: int | None = None,
         mean_leaves: float = 6.0,
         subsample: Any = "auto",
-        shrinkage: float = 0.01,
+        shrinkage: float = 0.03,
         max_features: Any = "auto",
         min_samples_leaf: int = 5,
         min_impurity: float = 0.0,
@@ -366,12 +368,24 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             )
         return solver
 
-    def _suit_solver(self, solver: Solver, n_rows: int) -> Solver:
+    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
         if self.solver != "glmnet" or not isinstance(self.selection, str):
             return solver
-        if n_rows > HONEST_ROWS:
-            return Glmnet(l1_ratio=L1_RATIO)
-        return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW) if len(self.classes_) == 2 else Glmnet(l1_ratio="cv")
+        n_classes, few, mode = len(self.classes_), n_rows <= HONEST_ROWS, self._mode(n_rows)
+        likelihood = data is not None and n_rows * n_classes <= LIKELIHOOD_VALUES
+        if data is not None and n_classes > 2:  # a class whose rows all have weight 0 has no likelihood
+            likelihood &= bool((data.targets[data.rows] > 0).any(axis=0).all())
+        if n_classes > 2 and mode != "ovr":  # a multinomial fit has no cap for each class and forces no rules
+            likelihood &= mode == "shared" and few and self.max_terms is None and not self.force_rules
+        if likelihood:
+            return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
+        return Glmnet(l1_ratio="cv" if few else L1_RATIO)
+
+    def _mode(self, n_rows: int) -> str:
+        """Return how more than two classes are told apart."""
+        if self.multiclass != "auto":
+            return self.multiclass
+        return "shared" if n_rows <= HONEST_ROWS or not self._grows else "ovr"
 
     def _joint(self, solver: Solver) -> Joint | None:
         if self.multiclass_ == "grouped":
@@ -382,8 +396,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     def _pools(self, data: TrainingData) -> list[TrainingData]:
         n_outputs = data.targets.shape[1]
-        auto = "shared" if data.n_counted <= HONEST_ROWS or not self._grows else "ovr"
-        self.multiclass_ = auto if self.multiclass == "auto" else self.multiclass
+        self.multiclass_ = self._mode(data.n_counted)
         if n_outputs == 1 or self.multiclass_ != "ovr" or not self._grows:
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]

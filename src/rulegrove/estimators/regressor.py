@@ -42,7 +42,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     subsample : {"auto"}, int or float, default="auto"
         Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
         whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
-    shrinkage : float, default=0.01
+    shrinkage : float, default=0.03
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default=None
         Attributes tried at a split: all (None), 0.3 of them but at least two ("auto"), their square root or logarithm,

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.losses import Logistic
 from rulegrove.solvers._constraining import Limits, limited_net_path, solve_bounded
@@ -200,6 +200,10 @@ class Curvature:
         Weighted sums of the terms.
     gram : ndarray of shape (n_members, n_members)
         Centred by these sums, over N: the intercept is profiled out.
+    ratios : ndarray of shape (n_members,)
+        Standard deviations over those of the sample.
+    sample : ndarray of shape (n_words,)
+        Words of rows that the pairs were counted on.
     first_share : float
         Share of the gap that the first step with it left; a sample allows no better.
     """
@@ -208,6 +212,8 @@ class Curvature:
     weight: float
     sums: FloatArray
     gram: FloatArray
+    ratios: FloatArray
+    sample: IntArray
     first_share: float = 0.0
 
     @classmethod
@@ -228,22 +234,84 @@ class Curvature:
         probability = expit(state.scores)
         curved = np.maximum(probability * (1.0 - probability), _SMALLEST_CURVATURE)
         row_weights = members.weights * curved
-        n_words = members.bits.words.shape[1]
-        part = members if len(sample) == n_words else members.take_words(sample)
-        moments = part.moments(row_weights if part is members else row_weights[rows_of_words(sample)])
+        part, part_weights = _sampled(members, row_weights, sample)
+        moments = part.moments(part_weights)
         centred = moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight
         if part is members:
             gram = centred / members.weight
             np.fill_diagonal(gram, np.maximum(gram.diagonal(), 0.0))
-            return cls(row_weights, moments.weight, moments.x_sum, np.ascontiguousarray(gram))
-        weight, sums = float(row_weights.sum()), members.sums(row_weights)
-        squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
-        deviations = np.sqrt(np.maximum(squares - sums**2 / weight, 0.0) / members.weight)
-        spread = np.sqrt(np.maximum(centred.diagonal(), 0.0))
-        spread = np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0)
-        gram = (1.0 - _SHRINKAGE) * centred * np.outer(spread, spread)
+            return cls(row_weights, moments.weight, moments.x_sum, np.ascontiguousarray(gram), np.ones(len(gram)), sample)
+        sums = members.sums(row_weights)
+        deviations = _deviations(members, row_weights, sums)
+        ratios = np.sqrt(np.maximum(centred.diagonal(), 0.0))
+        ratios = np.divide(deviations, ratios, out=np.zeros_like(ratios), where=ratios > 0.0)
+        gram = (1.0 - _SHRINKAGE) * centred * np.outer(ratios, ratios)
         np.fill_diagonal(gram, deviations**2)
-        return cls(row_weights, weight, sums, np.ascontiguousarray(gram))
+        return cls(row_weights, float(row_weights.sum()), sums, np.ascontiguousarray(gram), ratios, sample)
+
+    def move(self, members: Rows, inside: BoolArray, wanted: BoolArray) -> "Curvature":
+        """Return the curvature of another working set, counted for no more than what is new in it.
+
+        Parameters
+        ----------
+        members : Rows
+            The terms of the new set.
+        inside, wanted : ndarray of shape (n_terms,), bool
+            Both sets among all terms.
+        """
+        kept, new = self._take(wanted[inside]), ~inside[wanted]
+        return kept._extend(members, new) if new.any() else kept
+
+    def _take(self, terms: BoolArray) -> "Curvature":
+        """Return the curvature of some of the terms."""
+        gram = np.ascontiguousarray(self.gram[np.ix_(terms, terms)])
+        return replace(self, sums=self.sums[terms], gram=gram, ratios=self.ratios[terms])
+
+    def _extend(self, members: Rows, new: BoolArray) -> "Curvature":
+        """Return the curvature of more terms: pairs with a new one are counted under the weights of the others.
+
+        Parameters
+        ----------
+        members : Rows
+            All terms, those that were there before among them.
+        new : ndarray of shape (n_members,), bool
+        """
+        part, part_weights = _sampled(members, self.row_weights, self.sample)
+        few = part.take(np.flatnonzero(new))
+        weighted = np.column_stack([few.bits.to_dense(), few.linear]) * part_weights[:, None]
+        crossed = np.concatenate([part.bits.sums(weighted), part.linear.T @ weighted])
+        part_sums = part.sums(part_weights)
+        crossed -= np.outer(part_sums, part_sums[new] / part_weights.sum())
+        sums = part_sums if part is members else members.sums(self.row_weights)
+        ratios = np.ones(len(new))
+        if part is not members:
+            deviations = _deviations(members, self.row_weights, sums)[new]
+            spread = np.sqrt(np.maximum(crossed[new].diagonal(), 0.0))
+            ratios[~new] = self.ratios
+            ratios[new] = np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0)
+            crossed *= (1.0 - _SHRINKAGE) * np.outer(ratios, ratios[new])
+            crossed[new, np.arange(new.sum())] = deviations**2
+        else:
+            crossed /= members.weight
+            crossed[new, np.arange(new.sum())] = np.maximum(crossed[new].diagonal(), 0.0)
+        gram = np.empty((len(new), len(new)))
+        gram[np.ix_(~new, ~new)] = self.gram
+        gram[:, new] = crossed
+        gram[new] = crossed.T
+        return replace(self, sums=sums, gram=gram, ratios=ratios)
+
+
+def _sampled(members: Rows, row_weights: FloatArray, sample: IntArray) -> tuple[Rows, FloatArray]:
+    """Return the rows of some words and their weights; all as they are if these are all the words."""
+    if len(sample) == members.bits.words.shape[1]:
+        return members, row_weights
+    return members.take_words(sample), row_weights[rows_of_words(sample)]
+
+
+def _deviations(members: Rows, row_weights: FloatArray, sums: FloatArray) -> FloatArray:
+    """Return the weighted standard deviations of terms, over N as the Gram is."""
+    squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
+    return np.sqrt(np.maximum(squares - sums**2 / row_weights.sum(), 0.0) / members.weight)
 
 
 @dataclass(frozen=True)
@@ -301,9 +369,10 @@ class LogisticNet:
             steps = 0
             while True:
                 wanted = (state.coef != 0) | (np.abs(grad) >= l1 if limits is None else limits.wanted(grad, l1))
-                if curvature is None or (wanted & ~inside).any() or 2 * wanted.sum() < inside.sum():
-                    members = members if np.array_equal(inside, wanted) else rows.take(np.flatnonzero(wanted))
-                    inside, curvature = wanted, None
+                if (wanted & ~inside).any() or 2 * wanted.sum() < inside.sum():
+                    members = rows.take(np.flatnonzero(wanted))
+                    curvature = None if curvature is None else curvature.move(members, inside, wanted)
+                    inside = wanted
                 # The set need not be solved better than it is known to be the right one.
                 gap = state.gap(rows, grad, l1, l2, limits)
                 tol = max(0.5 * self.tol, _INNER_SHARE * gap)

@@ -206,8 +206,11 @@ class _Block:
         """Let in the terms that must be in the working set, and make it anew when it has become too large."""
         wanted = (coef != 0) | (np.abs(grad) >= l1)
         if (wanted & ~self.inside).any() or 3 * wanted.sum() < self.inside.sum():
-            self.inside = wanted | (np.abs(grad) >= _MARGIN * l1)
-            self.members, self.curvature = self.rows.take(np.flatnonzero(self.inside)), None
+            wanted |= np.abs(grad) >= _MARGIN * l1
+            self.members = self.rows.take(np.flatnonzero(wanted))
+            if self.curvature is not None:
+                self.curvature = self.curvature.move(self.members, self.inside, wanted)
+            self.inside = wanted
 
     def curved(self, state: State, drift: float, words: IntArray) -> Curvature:
         """Return a curvature whose rows are weighted nearly as they should be."""
