@@ -238,9 +238,9 @@ class Curvature:
         moments = part.moments(part_weights)
         centred = moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight
         if part is members:
-            gram = centred / members.weight
+            gram = np.ascontiguousarray(centred / members.weight)
             np.fill_diagonal(gram, np.maximum(gram.diagonal(), 0.0))
-            return cls(row_weights, moments.weight, moments.x_sum, np.ascontiguousarray(gram), np.ones(len(gram)), sample)
+            return cls(row_weights, moments.weight, moments.x_sum, gram, np.ones(len(gram)), sample)
         sums = members.sums(row_weights)
         deviations = _deviations(members, row_weights, sums)
         ratios = np.sqrt(np.maximum(centred.diagonal(), 0.0))
