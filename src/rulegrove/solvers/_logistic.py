@@ -311,7 +311,7 @@ def _sampled(members: Rows, row_weights: FloatArray, sample: IntArray) -> tuple[
 def _deviations(members: Rows, row_weights: FloatArray, sums: FloatArray) -> FloatArray:
     """Return the weighted standard deviations of terms, over N as the Gram is."""
     squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
-    return np.sqrt(np.maximum(squares - sums**2 / row_weights.sum(), 0.0) / members.weight)
+    return np.asarray(np.sqrt(np.maximum(squares - sums**2 / row_weights.sum(), 0.0) / members.weight))
 
 
 @dataclass(frozen=True)
