@@ -237,27 +237,32 @@ def small_peers(results: Results, problem: str) -> list[str]:
     return [name for name, own in sizes.items() if own and sum(own) / len(own) <= READABLE_TERMS]
 
 
-def readable_error(evidence: Evidence, least: int = 8) -> Finding:
-    """Judge on how many of the ten sets "readable" has lower error than every small peer."""
-    results = evidence.results
-    tried = [problem for problem in TEN_SETS if results.status("sets", problem, READABLE) == "ok"]
-    if not tried:
-        return NOTHING
-    missed = [
-        f"{problem} ({', '.join(better)})" for problem in tried if (better := _better_small_peers(results, problem))
-    ]
-    words = f"lower on {len(tried) - len(missed)} of {len(tried)}"
-    words += f"; not on {'; '.join(missed)}" if missed else ""
-    rules = [name for name, method in METHODS.items() if method.kind == "rules"]
-    return Finding(words, len(tried) - len(missed) >= least, _all_tried(results, TEN_SETS, (READABLE, *rules)))
+def readable_error(peers: Sequence[str], least: int = 8) -> Callable[[Evidence], Finding]:
+    """Judge on how many of the ten sets "readable" has lower error than each of some peers where its models are small."""
+
+    def judge(evidence: Evidence) -> Finding:
+        results = evidence.results
+        tried = [problem for problem in TEN_SETS if results.status("sets", problem, READABLE) == "ok"]
+        if not tried:
+            return NOTHING
+        missed = [
+            f"{problem} ({', '.join(better)})"
+            for problem in tried
+            if (better := _better_small_peers(results, problem, peers))
+        ]
+        words = f"lower on {len(tried) - len(missed)} of {len(tried)}"
+        words += f"; not on {'; '.join(missed)}" if missed else ""
+        return Finding(words, len(tried) - len(missed) >= least, _all_tried(results, TEN_SETS, (READABLE, *peers)))
+
+    return judge
 
 
-def _better_small_peers(results: Results, problem: str) -> list[str]:
+def _better_small_peers(results: Results, problem: str, peers: Sequence[str]) -> list[str]:
     """Return the small peers that are at least as good, each over the cells that both have."""
     better = []
     for peer in small_peers(results, problem):
         means = results.common_means("sets", problem, (READABLE, peer), "error")
-        if means and not means[READABLE] < means[peer]:
+        if peer in peers and means and not means[READABLE] < means[peer]:
             better.append(f"{peer} {means[peer]:.2f} against {means[READABLE]:.2f}")
     return better
 

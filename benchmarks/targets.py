@@ -20,7 +20,7 @@ from benchmarks.findings import (
     readable_size,
     within_limits,
 )
-from benchmarks.methods import ACCURATE, BOOSTING, DEFAULT, FAST, FOREST
+from benchmarks.methods import ACCURATE, BOOSTING, DEFAULT, FAST, FOREST, named
 
 # Why a target is missed, by its key; a sentence or two.
 CAUSES: dict[str, str] = {
@@ -28,8 +28,9 @@ CAUSES: dict[str, str] = {
     "within noise: 2,000 judged rows tell an error to 0.9 points.",
     "rulefit-terms": "Where the error is mostly noise, a few rules do as well as many, and which list is lower by "
     "a fraction of a point is chance.",
-    "readable-error": "Most lists that are ahead lead by 0.3 to 0.4 points on some hundred rows, less than a standard "
-    "error of one repetition. On waveform H2O has linear terms of a multinomial fit, which suit that set.",
+    "readable-error": "Lists that are level or ahead are so by less than a standard error of these few folds.",
+    "readable-all": "H2O has linear terms, on waveform those of a multinomial fit, which suit breast-w and waveform: "
+    "logistic regression is ahead of all rules on both. The others are level or ahead by less than a standard error.",
     "boosting": "The default chooses among 2,000 rules by five folds, which takes half a second whatever the rows. "
     '`preset="fast"` has the 600 candidates that the target was set for.',
     "boosting-1m": 'More than three times as many candidates as the target was set for; `preset="fast"` has as many.',
@@ -49,6 +50,7 @@ class Target:
         return CAUSES.get(self.key, "") if finding.met is False else ""
 
 
+_CAPPED = ("imodels FIGS", "imodels FIGS, 25 rules", "imodels RuleFit, 25 terms", "RUG", "RUG, depth 2")
 _RULEFIT_SIZES = ("5,000 rows, 600 candidates", "20,000 rows, 600 candidates")
 
 TARGETS = (
@@ -91,9 +93,14 @@ TARGETS = (
     Target("readable-size", f'"readable": at most {READABLE_TERMS} terms a class', readable_size),
     Target(
         "readable-error",
-        f'"readable": lower error than every rule learner of at most {READABLE_TERMS} terms a class, '
+        f'"readable": lower error than {", ".join(_CAPPED)}, where these have at most {READABLE_TERMS} terms a class, '
         "on at least 8 of the ten sets",
-        readable_error,
+        readable_error(_CAPPED),
+    ),
+    Target(
+        "readable-all",
+        f"the same against every rule learner that has at most {READABLE_TERMS} terms a class",
+        readable_error(named(lambda method: method.kind == "rules")),
     ),
     Target(
         "boosting",

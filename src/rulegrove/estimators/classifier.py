@@ -28,7 +28,7 @@ from rulegrove.solvers import Glmnet, Solver
 # a lower error with more terms (docs/defaults.md).
 L1_RATIO = 0.5
 L1_RATIO_OF_FEW = 0.15
-LIKELIHOOD_VALUES = 10_000  # rows times classes, up to which the logistic loss is worth its time
+LIKELIHOOD_VALUES = 8_000  # rows times classes, up to which the logistic loss is worth its time
 RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
@@ -113,7 +113,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         frame, None takes none.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
-        or 0.15 up to 1,000 rows, as long as rows times classes are no more than 10,000; for ``Glmnet(l1_ratio=0.5)``,
+        or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
         the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Where a few rows
         of more than two classes share their rules, `max_terms` and `force_rules` lead to ``Glmnet(l1_ratio="cv")``.
         ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error. Others:
