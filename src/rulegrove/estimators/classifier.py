@@ -114,8 +114,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
         or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
-        the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Where a few rows
-        of more than two classes share their rules, `max_terms` and `force_rules` lead to ``Glmnet(l1_ratio="cv")``.
+        the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Up to 1,000 rows
+        of more than two classes it is ``Glmnet(l1_ratio="cv")`` with `max_terms`, `force_rules` or ``multiclass="ovr"``.
         ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error. Others:
         ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
     selection : {"auto", "1se", "min"} or float, default="auto"
@@ -372,11 +372,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         if self.solver != "glmnet" or not isinstance(self.selection, str):
             return solver
         n_classes, few, mode = len(self.classes_), n_rows <= HONEST_ROWS, self._mode(n_rows)
-        likelihood = data is not None and n_rows * n_classes <= LIKELIHOOD_VALUES
-        if data is not None and n_classes > 2:  # a class whose rows all have weight 0 has no likelihood
+        likelihood = data is not None and n_rows * n_classes <= LIKELIHOOD_VALUES and (few or not self.force_rules)
+        if data is not None and n_classes > 2:
+            # A multinomial fit has no cap for each class and forces no rules; classes of a few rows need to be fitted
+            # together; and a class whose rows all have weight 0 has no likelihood.
+            together = mode == "shared" and few and self.max_terms is None and not self.force_rules
+            likelihood &= together or (mode == "ovr" and not few)
             likelihood &= bool((data.targets[data.rows] > 0).any(axis=0).all())
-        if n_classes > 2 and mode != "ovr":  # a multinomial fit has no cap for each class and forces no rules
-            likelihood &= mode == "shared" and few and self.max_terms is None and not self.force_rules
         if likelihood:
             return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
         return Glmnet(l1_ratio="cv" if few else L1_RATIO)
