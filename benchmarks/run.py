@@ -106,8 +106,8 @@ def run_cell(method: Method, bench: Bench, stored: Path, repetition: int, peers:
 
 
 def last_words(stderr: str) -> str:
-    """Return the last line of an error, at a readable length."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    """Return the last line of an error that is no frame of a Java stack, at a readable length."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip() and not line.strip().startswith("at ")]
     return (lines[-1] if lines else "ended without a word")[:300]
 
 
