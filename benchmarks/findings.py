@@ -238,7 +238,7 @@ def small_peers(results: Results, problem: str) -> list[str]:
 
 
 def readable_error(peers: Sequence[str], least: int = 8) -> Callable[[Evidence], Finding]:
-    """Judge on how many of the ten sets "readable" has lower error than each of some peers where its models are small."""
+    """Judge on how many of the ten sets "readable" has lower error than each of some peers, if small."""
 
     def judge(evidence: Evidence) -> Finding:
         results = evidence.results

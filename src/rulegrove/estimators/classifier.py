@@ -115,7 +115,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
         or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
         the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Up to 1,000 rows
-        of more than two classes it is ``Glmnet(l1_ratio="cv")`` with `max_terms`, `force_rules` or ``multiclass="ovr"``.
+        of more than two classes, `max_terms`, `force_rules` and ``multiclass="ovr"`` lead to ``Glmnet(l1_ratio="cv")``.
         ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error. Others:
         ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
     selection : {"auto", "1se", "min"} or float, default="auto"
