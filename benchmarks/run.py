@@ -8,11 +8,13 @@ stopped goes on where it was. With ``--again`` they are measured once more: the 
 """
 
 import argparse
+import contextlib
 import csv
 import itertools
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -90,19 +92,47 @@ def run_cell(method: Method, bench: Bench, stored: Path, repetition: int, peers:
         path.write_text(json.dumps(request))
         command = [str(python_of(method, peers)), "-m", "benchmarks.cell", str(path)]
         try:
-            done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=bench.limit, check=False
-            )
+            stderr = run_command(command, Path(folder), environment, bench.limit)
         except subprocess.TimeoutExpired:
             return [{"status": "time", "message": f"not done within {bench.limit:.0f} s"}]
         except FileNotFoundError:
             return [{"status": "skipped", "message": "the environment of the peers is missing: make bench-peers"}]
         answer = path.with_suffix(".answer")
         if not answer.exists():
-            return [{"status": "failed", "message": last_words(done.stderr)}]
+            return [{"status": "failed", "message": last_words(stderr)}]
         found = json.loads(answer.read_text())
     own = {"status": "ok", "version": found["version"], "import_seconds": found["import_seconds"]}
     return [{**own, **line} for line in found["lines"]]
+
+
+def run_command(command: list[str], folder: Path, environment: dict[str, str], limit: float) -> str:
+    """Run a command and return what it said on standard error; whatever it has started ends with it.
+
+    Workers and servers that a peer leaves behind would take the processor from the cells after it.
+
+    Parameters
+    ----------
+    command : list of str
+    folder : path
+        To run it in.
+    environment : dict
+    limit : float
+        Seconds until `subprocess.TimeoutExpired`.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            return process.communicate(timeout=limit)[1]
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # all have ended
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def last_words(stderr: str) -> str:

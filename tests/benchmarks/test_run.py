@@ -1,6 +1,12 @@
 """What is written of cells, and read again."""
 
+import contextlib
 import csv
+import os
+import pathlib
+import subprocess
+import sys
+import time
 
 import pytest
 from benchmarks.methods import METHODS
@@ -63,10 +69,28 @@ def test_appended_lines_come_back(tmp_path):
         ("Traceback\n  File x\nValueError: no.\n\n", "ValueError: no."),
         ("", "ended without a word"),
         ("a" * 400, "a" * 300),
+        ("OSError: Job failed\n  at water.H2O.run(H2O.java:1)\n", "OSError: Job failed"),
     ],
 )
 def test_last_words(stderr, words):
     assert run.last_words(stderr) == words
+
+
+def test_what_a_command_has_started_ends_with_it(tmp_path):
+    code = "import subprocess as s, time; print(s.Popen(['sleep', '99']).pid, file=open('pid', 'w')); time.sleep(99)"
+    with pytest.raises(subprocess.TimeoutExpired):
+        run.run_command([sys.executable, "-c", code], tmp_path, dict(os.environ), 3.0)
+    child = pathlib.Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    until = time.monotonic() + 30
+    with contextlib.suppress(OSError):  # gone
+        while ") Z " not in child.read_text():  # not even waiting to be noticed
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_what_a_command_says_on_standard_error_is_returned(tmp_path):
+    code = "import sys; print('out'); sys.exit('no')"
+    assert run.run_command([sys.executable, "-c", code], tmp_path, dict(os.environ), 60.0) == "no\n"
 
 
 def test_slow_methods_have_one_repetition():
