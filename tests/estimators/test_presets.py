@@ -25,7 +25,7 @@ from rulegrove.estimators.presets import (
     find_settings,
     settle_preset,
 )
-from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from rulegrove.exceptions import DroppedColumnWarning, DroppedRuleWarning, InvalidInputError
 from sklearn_checks import expected_failures
 from small_pools import shrink_pool
 
@@ -208,9 +208,9 @@ class TestFit:
         X[:, 2] = 1.0
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            make("friedman", preset=preset, n_candidates=20).fit(X, y)
-        [told] = [one for one in caught if one.category is DroppedColumnWarning]
-        assert told.filename == __file__
+            make("friedman", preset=preset, n_candidates=20, rules=["x0 > 1e9"]).fit(X, y)
+        told = {one.category: one.filename for one in caught}
+        assert told == {DroppedColumnWarning: __file__, DroppedRuleWarning: __file__}
 
     def test_the_selector(self, monkeypatch):
         monkeypatch.setattr(RuleAttributeSelector, "_presets", {"fast": {"n_candidates": 60, "max_conditions": 2}})

@@ -129,7 +129,7 @@ def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int |
         told = f"The rule '{rule.text(features)}' holds on {'all' if support else 'no'} rows of the training data"
         if forced:
             raise InvalidInputError(f"{told}, so it can have no weight of its own; leave it out of `rules`.")
-        warnings.warn(f"{told}; it is left out.", DroppedRuleWarning, stacklevel=5)
+        warnings.warn(f"{told}; it is left out.", DroppedRuleWarning, stacklevel=7)
     if forced:
         _check_independent(found, shared / data.rows.size, [rule.text(features) for rule in found])
     return found

@@ -108,7 +108,7 @@ def warn_constant(data: TrainingData) -> None:
     for position in constant:
         what = "has no values" if np.isnan(first[position]) else "is constant"
         name = data.columns.features[position].name
-        warnings.warn(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=4)
+        warnings.warn(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=5)
 
 
 def assign_folds(
