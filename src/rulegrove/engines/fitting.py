@@ -120,7 +120,8 @@ def fit(
         such rows the correlations of the terms with the residual are off by about ``sqrt(2 ln K / N)`` at most, 1.2e-3
         for ten million rows and 2000 candidates, far below useful penalties of about 1e-2.
     keep_statistics : bool
-        Whether the model gets `statistics_`, which can be saved and merged with those of later rows.
+        Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
+        "glmnet" then goes by statistics alone, the squared loss, however small the table is.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 

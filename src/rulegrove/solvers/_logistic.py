@@ -243,8 +243,7 @@ class Curvature:
             return cls(row_weights, moments.weight, moments.x_sum, gram, np.ones(len(gram)), sample)
         sums = members.sums(row_weights)
         deviations = _deviations(members, row_weights, sums)
-        ratios = np.sqrt(np.maximum(centred.diagonal(), 0.0))
-        ratios = np.divide(deviations, ratios, out=np.zeros_like(ratios), where=ratios > 0.0)
+        ratios = _over_sample(deviations, centred.diagonal())
         gram = (1.0 - _SHRINKAGE) * centred * np.outer(ratios, ratios)
         np.fill_diagonal(gram, deviations**2)
         return cls(row_weights, float(row_weights.sum()), sums, np.ascontiguousarray(gram), ratios, sample)
@@ -286,9 +285,7 @@ class Curvature:
         ratios = np.ones(len(new))
         if part is not members:
             deviations = _deviations(members, self.row_weights, sums)[new]
-            spread = np.sqrt(np.maximum(crossed[new].diagonal(), 0.0))
-            ratios[~new] = self.ratios
-            ratios[new] = np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0)
+            ratios[~new], ratios[new] = self.ratios, _over_sample(deviations, crossed[new].diagonal())
             crossed *= (1.0 - _SHRINKAGE) * np.outer(ratios, ratios[new])
             crossed[new, np.arange(new.sum())] = deviations**2
         else:
@@ -312,6 +309,12 @@ def _deviations(members: Rows, row_weights: FloatArray, sums: FloatArray) -> Flo
     """Return the weighted standard deviations of terms, over N as the Gram is."""
     squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
     return np.asarray(np.sqrt(np.maximum(squares - sums**2 / row_weights.sum(), 0.0) / members.weight))
+
+
+def _over_sample(deviations: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return standard deviations over the roots of centred squares in a sample, 0 for terms that do not vary there."""
+    spread = np.sqrt(np.maximum(squares, 0.0))
+    return np.asarray(np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0))
 
 
 @dataclass(frozen=True)
