@@ -7,7 +7,7 @@ read in place; only text and categories are encoded into new arrays.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -20,15 +20,55 @@ from rulegrove.exceptions import InvalidInputError
 
 CHUNK_ROWS = 1024  # rows gathered at once from a row-major array, so that the transposition stays in cache
 
+Part = Literal["date", "year", "month", "weekday", "hour"]
+
 Categorical = Any  # "auto", None, names, positions or a mask: what `categorical_features` takes
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """An attribute: its name and, when it is categorical, its categories in the order of their codes."""
+    """An attribute that rules speak of, and how it is read from a column of the table.
+
+    Attributes
+    ----------
+    name : str
+    categories : tuple, optional
+        Labels of a categorical attribute, in the order of their codes. Any other label has the code
+        ``len(categories)``; a missing value has none.
+    pooled : bool
+        Whether all labels that are not among `categories` form one more category, which rules may hold for: those
+        that were rare in the training table, and those that it did not have.
+    column : str, optional
+        The column that the attribute is read from, if that has another name.
+    part : {"date", "year", "month", "weekday", "hour"}, optional
+        What the attribute tells of a column of dates or times: whole days since 1970-01-01, the year, the month
+        from 1 to 12, the day of the week from 1 (Monday) to 7, or the hour from 0 to 23. Times with a zone are read in
+        UTC.
+    as_text : bool
+        Whether the column holds numbers written as text, such as "35%" or "$1,234".
+
+    Examples
+    --------
+    >>> Feature("sold.month", column="sold", part="month").source
+    'sold'
+    """
 
     name: str
     categories: tuple[Hashable, ...] | None = None
+    pooled: bool = False
+    column: str | None = None
+    part: Part | None = None
+    as_text: bool = False
+
+    @property
+    def source(self) -> str:
+        """Name of the column that the attribute is read from."""
+        return self.name if self.column is None else self.column
+
+    @property
+    def n_categories(self) -> int:
+        """Categories that rules may hold for, the pooled one included; 0 for a number."""
+        return 0 if self.categories is None else len(self.categories) + self.pooled
 
 
 class Columns:
@@ -65,7 +105,7 @@ class Columns:
     @property
     def n_categories(self) -> IntArray:
         """Categories of each attribute; 0 for a numeric one."""
-        return np.array([len(feature.categories or ()) for feature in self.features], dtype=np.int64)
+        return np.array([feature.n_categories for feature in self.features], dtype=np.int64)
 
     def take(self, rows: IntArray | slice, features: IntArray | None = None) -> FloatArray:
         """Block of shape (len(features), n_taken): float64, one row an attribute."""
