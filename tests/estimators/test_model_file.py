@@ -238,6 +238,9 @@ def test_files_of_the_first_layout_load(name):
     rows = pd.DataFrame(stored["rows"])
     rows = rows.astype({name: float for name in rows if not isinstance(rows[name].dropna().iloc[0], str)})
     np.testing.assert_array_equal(scores_of(model, rows), stored["scores"])
+    assert all(ranked.base_rate is None for ranked in model.rules_)  # these files do not have them
+    assert repr(model.rules_)
+    assert dump_model(model)
 
 
 # Damaged and hostile files.

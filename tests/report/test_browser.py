@@ -127,7 +127,7 @@ def test_the_table_is_that_of_the_model(show, reports):
     page, model = show("two"), reports[2]["two"][0]
     if page.locator("#rules-all").is_visible():
         page.locator("#rules-all").click()
-    assert column(page, 2) == [" ".join(row.short_text.split()) for row in model.rules_]
+    assert column(page, 2) == [" ".join(row.text.split()) for row in model.rules_]
     np.testing.assert_allclose([number(text) for text in column(page, 3)], model.coef_, rtol=5e-4)
     np.testing.assert_allclose(
         [number(text) for text in column(page, 4)], [t.importance for t in model.rules_], rtol=5e-3

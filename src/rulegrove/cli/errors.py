@@ -9,7 +9,7 @@ from typing import Any, ParamSpec
 
 import typer
 
-from rulegrove.cli.words import printable
+from rulegrove._words import printable
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from rulegrove._words import printable
 from rulegrove.cli.output import print_table, print_text
 from rulegrove.cli.scoring import Ensemble, take_attributes
-from rulegrove.cli.words import count, printable, suggest
+from rulegrove.cli.words import count, suggest
 from rulegrove.estimators.explanation import RowExplanation
 from rulegrove.exceptions import InvalidInputError
 
@@ -45,7 +46,7 @@ def print_row(row: RowExplanation) -> None:
     else:
         print_text(printable(f"Predicted {row.prediction}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
     parts = [*row.parts.tolist(), row.intercept]
-    words = [*(term.short_text for term in row.terms), "intercept"]
+    words = [*(term.text for term in row.terms), "intercept"]
     print_table({"part": [f"{part:+.4g}" for part in parts], "because": words}, words=["because"])
 
 

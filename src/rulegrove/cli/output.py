@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rulegrove.cli.words import printable
+from rulegrove._words import printable
 
 WIDTH = 120  # of tables that do not go to a terminal
 NARROW = 100  # a terminal of fewer columns has little room

@@ -24,8 +24,6 @@ from rulegrove.exceptions import (
 )
 
 FEW_ROWS = 10  # fewer rows than this may all differ by chance: no column is then taken for an identifier
-MANY_CATEGORIES = 32  # of more than this, the rare ones are pooled
-RARE_ROWS = 5  # a category of fewer rows says next to nothing by itself
 FEW_NUMBERS = 10  # text of no more different numbers is codes rather than measurements
 EXACT_INTEGERS = 2**53  # from here on a float does not tell two integers apart
 
@@ -50,7 +48,7 @@ class Reading:
         Names, positions or mask of the columns to leave out; "auto" finds text and consecutive integers that differ in
         every row.
     max_categories : int
-        Most categories of a column; of many, the rare ones are pooled anyway.
+        Most categories of a column; of more, the rarest are pooled.
     """
 
     categorical: Chosen = "auto"
@@ -257,15 +255,12 @@ class _Learner:
 def _keep_frequent(
     labels: Sequence[Hashable], counts: "Counter[Hashable]", max_categories: int
 ) -> tuple[Hashable, ...]:
-    """Return the labels that are categories of their own: all, unless there are many and some are rare."""
-    if len(labels) <= min(MANY_CATEGORIES, max_categories):
+    """Return the labels that are categories of their own: all, or the most frequent where there are too many."""
+    if len(labels) <= max_categories:
         return tuple(labels)
-    enough = RARE_ROWS if max(counts.values()) >= RARE_ROWS else 2
-    frequent = [code for code, label in enumerate(labels) if counts[label] >= enough]
-    if len(frequent) == len(labels) <= max_categories:
-        return tuple(labels)
-    frequent.sort(key=lambda code: -counts[labels[code]])  # of equally frequent ones the first
-    return tuple(labels[code] for code in sorted(frequent[: max_categories - 1]))
+    repeated = [code for code, label in enumerate(labels) if counts[label] > 1]  # one row says nothing of a category
+    repeated.sort(key=lambda code: -counts[labels[code]])  # of equally frequent ones the first
+    return tuple(labels[code] for code in sorted(repeated[: max_categories - 1]))
 
 
 def _count_numbers(values: AnyArray) -> int:

@@ -57,7 +57,7 @@ from rulegrove.estimators._training import (
 )
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.presets import NAMES, Presets, using_preset
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
@@ -476,7 +476,6 @@ class BaseRuleEnsemble(BaseEstimator):
                 rank=place + 1,
                 kind="rule" if isinstance(term, Rule) else "linear",
                 text=term.text(features),
-                short_text=term.text(features, DIGITS),
                 importance=float(fitted.importances[place]),
                 support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
                 aliases=tuple(

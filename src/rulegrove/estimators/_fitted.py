@@ -36,6 +36,8 @@ class Fitted:
     aliases : tuple of tuple of Alias
     class_shares : ndarray of shape (n_terms, n_classes), optional
         Share of each class where a rule holds, where it is known without the rows.
+    output_means : ndarray of shape (n_outputs,), optional
+        Mean of each output over all training rows; None in a model that was read from a file.
     """
 
     model: RuleModel
@@ -44,6 +46,7 @@ class Fitted:
     mean_targets: FloatArray
     aliases: tuple[tuple[Alias, ...], ...]
     class_shares: FloatArray | None = None
+    output_means: FloatArray | None = None
 
 
 def one_or_all(items: list[Any]) -> Any:
@@ -74,13 +77,14 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
     outputs : sequence of Weighted
     """
     entries: dict[Term, _Entry] = {}
-    intercepts = np.empty(len(outputs))
+    intercepts, output_means = np.empty(len(outputs)), np.empty(len(outputs))
     for output, weighted in enumerate(outputs):
         design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
         moments = design.total if design.whole is None else design.whole
         mean = moments.x_sum / moments.weight
         spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
         coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+        output_means[output] = moments.y_sum[place] / moments.weight + data.offset
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * design.terms.scales[columns]
         intercepts[output] = intercept - own_units @ design.terms.centers[columns] + data.offset
@@ -108,6 +112,7 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
         np.array([entry.support for entry in ranked], dtype=np.float64),
         np.array([entry.mean_target for entry in ranked], dtype=np.float64),
         tuple(entry.aliases for entry in ranked),
+        output_means=output_means,
     )
 
 

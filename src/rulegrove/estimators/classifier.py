@@ -153,8 +153,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     Attributes
     ----------
     rules_ : RuleTable
-        The terms of the model, the most important first, with text, coefficient, importance, support and
-        confidence. ``rules_.to_frame()`` gives a data frame.
+        The terms of the model, the most important first, with text, coefficient, importance, support, confidence
+        and the base rate to compare that with. ``rules_.to_frame()`` gives a data frame.
     coef_ : ndarray of shape (n_terms,)
         Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the scores.
     intercept_ : float
@@ -169,6 +169,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
+    class_shares_ : ndarray of shape (2,) or None
+        Share of each class in the (weighted) training rows; None for a model from a file without it.
     multiclass_ : str
         The mode that was used.
     calibration_ : Temperature, Curves or None
@@ -432,6 +434,12 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             np.ones(rows.size) if weights is None else weights,
         )
 
+    def _keep(self, fitted: Fitted, data: TrainingData) -> None:
+        assert fitted.output_means is not None
+        shares = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
+        self.class_shares_: FloatArray | None = np.array([1.0 - shares[0], shares[0]]) if shares.size == 1 else shares
+        super()._keep(fitted, data)
+
     def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
         model, labels = fitted.model, self.classes_.tolist()
         if model.coefs.ndim == 1:
@@ -461,11 +469,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         positive = bool(coefs[strongest] > 0)
         is_rule = isinstance(term, Rule)
         share = float(shares[strongest])
+        base = None if self.class_shares_ is None else float(self.class_shares_[strongest])
         return {
             "coefficient": float(coefs[1] if len(labels) == 2 else coefs[strongest]),
             "speaks_for": self.classes_[strongest],
             "against": not positive,
             "confidence": (share if positive else 1.0 - share) if is_rule else None,
+            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
             "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
             "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
         }

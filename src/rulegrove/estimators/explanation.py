@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray
+from rulegrove._words import printable
 from rulegrove.columns import Columns
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
@@ -50,18 +51,18 @@ class RowExplanation:
     @property
     def sentences(self) -> list[str]:
         """Each part with its term as a sentence."""
-        about = "" if self.label is None else f" for {self.label}"
+        about = "" if self.label is None else f" for {printable(str(self.label))}"
         return [f"{part:+.4g}{about}. {term.sentence}" for part, term in zip(self.parts, self.terms, strict=True)]
 
     def _headline(self) -> str:
         if self.label is None:
             return f"Predicted {self.prediction:.4g}"
-        return f"Predicted {self.prediction}; score {self.score:+.4g} for {self.label}"
+        return printable(f"Predicted {self.prediction}; score {self.score:+.4g} for {self.label}")
 
     def _rows(self) -> list[tuple[str, str]]:
         """Parts and words for display."""
         shown = list(zip(self.parts, self.terms, strict=True))[:SHOWN_TERMS]
-        rows = [(f"{part:+.4g}", term.short_text) for part, term in shown]
+        rows = [(f"{part:+.4g}", term.text) for part, term in shown]
         hidden = self.parts[SHOWN_TERMS:]
         more = [(f"{hidden.sum():+.4g}", f"{hidden.size} more terms")] if hidden.size else []
         return [*rows, *more, (f"{self.intercept:+.4g}", "intercept")]

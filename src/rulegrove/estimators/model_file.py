@@ -23,7 +23,7 @@ from rulegrove.estimators._fitted import Fitted, one_or_all, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
@@ -40,6 +40,7 @@ _COMMON = ["format", "version", "written_by", "estimator", "parameters", "featur
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
 _LATER = ["settings", "columns"]  # files of the first versions have none
+_LATER_OF_CLASSES = ["class_shares"]
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -138,6 +139,8 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
         document["calibration"] = fits.encode_calibration(model.calibration_)
+        if model.class_shares_ is not None:
+            document["class_shares"] = encode_numbers(model.class_shares_)
     coefs = np.atleast_2d(own.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in _as_list(model.candidates_)]
@@ -203,7 +206,8 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
     of_classes = name == "RuleEnsembleClassifier"
-    fields = document.fields([*_COMMON, *(_OF_CLASSES if of_classes else [])], _LATER)
+    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], [])
+    fields = document.fields([*_COMMON, *needed], [*_LATER, *later])
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
     model.settings_ = _decode_settings(fields["settings"], name) if "settings" in fields else {}
@@ -258,6 +262,8 @@ def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> Non
     """Set what a classifier knows of its classes."""
     model.classes_ = file_terms.decode_classes(fields["classes"])
     model.multiclass_ = fields["multiclass"].text(["ovr", "shared", "grouped"])
+    shares = fields.get("class_shares")
+    model.class_shares_ = None if shares is None else file_terms.decode_shares(shares, len(model.classes_))
 
 
 def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
@@ -302,7 +308,6 @@ def _set_terms(
                 rank=place + 1,
                 kind="rule" if isinstance(term, Rule) else "linear",
                 text=term.text(features),
-                short_text=term.text(features, DIGITS),
                 importance=fields["importance"].number(0.0),
                 support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),

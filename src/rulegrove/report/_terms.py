@@ -11,7 +11,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm
+from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.inspection._sample import evaluate_rules
 from rulegrove.plots._display import class_labels
 from rulegrove.report._given import Given
@@ -108,7 +108,7 @@ def _measure(rules: Sequence[Any], given: Given, n_outputs: int) -> tuple[FloatA
 def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
     """Return all terms for the page, one list a property."""
     features, n_own = model._model.features, len(model.rules_)
-    texts = [term.text(features, DIGITS) for term in terms]
+    texts = [term.text(features) for term in terms]
     return {
         "n_own": n_own,
         "texts": [*texts[:n_own], *(_cut(text) for text in texts[n_own:])],
