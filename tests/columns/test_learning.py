@@ -102,8 +102,7 @@ def test_text_that_differs_in_every_row_is_left_out():
         columns = learn(frame)
     assert names(columns) == ["a"]
     assert columns.names == ("name", "a")
-    with pytest.warns(PooledCategoriesWarning):
-        assert names(learn(frame, categorical=["name"])) == ["name", "a"]
+    assert names(learn(frame, categorical=["name"])) == ["name", "a"]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

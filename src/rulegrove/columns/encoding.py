@@ -143,7 +143,7 @@ def encode_labels(values: AnyArray, feature: Feature) -> AnyArray:
 def _warn_unknown(codes: AnyArray, values: AnyArray, feature: Feature, told: str) -> None:
     """Warn of a column none of whose labels is known; one row alone may well have a new one."""
     known = ~np.isnan(codes)
-    if len(codes) > 1 and known.any() and (codes[known] == len(feature.categories or ())).all():
+    if np.count_nonzero(known) > 1 and (codes[known] == len(feature.categories or ())).all():
         first = values[int(np.argmax(known))]
         warn_user(
             f"{told}: no row has a category that the model knows; the first is {first!r}. Rules on this column hold "
