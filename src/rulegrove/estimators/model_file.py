@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._files import write_whole
+from rulegrove._files import open_file, write_whole
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_parameters
 from rulegrove.columns import Feature, list_sources
@@ -18,7 +18,7 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._checked_json import Value, encode_numbers, parse
+from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
 from rulegrove.estimators._fitted import Fitted, one_or_all, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
@@ -29,8 +29,8 @@ from rulegrove.rules.rule import Rule
 
 FORMAT = "rulegrove model"
 VERSION = 1  # of the layout; docs/model-file.md tells what each one holds
-MAX_BYTES = 2**28  # a file beyond 256 MB is not read: the largest models take some megabytes
 MAX_CELLS = 2**27  # coefficients of all paths together once their zeros are written out: a gigabyte
+MAX_WORDS = 2**28  # characters of all terms in words: a short file can have a long name that many conditions repeat
 
 ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]] = {
     "RuleEnsembleClassifier": RuleEnsembleClassifier,
@@ -39,7 +39,7 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings", "columns"]  # files of the first versions have none
+_LATER = ["settings", "columns", "checksum"]  # files of the first versions have none
 _LATER_OF_CLASSES = ["class_shares"]
 
 
@@ -84,6 +84,9 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Loading runs no code from the file: every value is checked for type, length and range, and what does not fit
     is an `InvalidInputError` that names the place. Predictions are those of the saved model bit for bit.
 
+    A file whose values are not those of its `checksum` is refused as damaged. Whoever edits a file by hand removes the
+    field `checksum`; a file without one loads, and saving the model gives it a new one.
+
     Parameters
     ----------
     path : str or path
@@ -108,10 +111,9 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
         ...
     rulegrove.exceptions.InvalidInputError: model.json is no rulegrove model: its `format` is 'something else'.
     """
-    file = FilePath(path)
-    with file.open("rb") as handle:
+    with open_file(path) as handle:
         content = handle.read(MAX_BYTES + 1)
-    return parse_model(content, file.name)
+    return parse_model(content, FilePath(path).name)
 
 
 def dump_model(model: BaseRuleEnsemble) -> str:
@@ -125,6 +127,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
+        "checksum": "",  # of all that follows; here, where someone who edits the file finds it
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
         "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_own_rules(model)},
@@ -148,12 +151,19 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     document["outputs"] = [
         {
             "solver": fits.encode_solver(solver),
-            "path": fits.encode_path(path),
+            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(own.intercept))),
             "selection": fits.encode_selection(selection),
         }
         for solver, path, selection in zip(*parts, strict=True)
     ]
-    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    if (n_characters := sum(len(row.text) for row in model.rules_)) > MAX_WORDS:
+        raise InvalidInputError(
+            f"The terms in words have {n_characters} characters; a model file may have {MAX_WORDS}."
+        )
+    document["checksum"] = checksum(document)
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    check_size(text.encode(), "The model")
+    return text
 
 
 def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
@@ -173,14 +183,9 @@ def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifie
     name : str
         Of the file, for messages.
     """
-    if len(content) > MAX_BYTES:
-        raise InvalidInputError(f"{name} is larger than {MAX_BYTES} bytes; no model file is. Check the path.")
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{name} is no model file, or a damaged one: {error}.") from None
-    document = parse(text, name)
+    document = parse(content, name)
     _check_version(document)
+    _check_sum(document)
     return _decode_model(document)
 
 
@@ -188,10 +193,9 @@ def _check_version(document: Value) -> None:
     """Refuse what is no model file, or one of another layout."""
     raw, name = document.raw, document.file
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        came = (
-            f"its `format` is {raw['format']!r}" if isinstance(raw, dict) and "format" in raw else "it has no `format`"
-        )
-        raise InvalidInputError(f"{name} is no rulegrove model: {came[:80]}.")
+        known = isinstance(raw, dict) and "format" in raw
+        came = f"its `format` is {quote(raw['format'])}" if known else "it has no `format`"
+        raise InvalidInputError(f"{name} is no rulegrove model: {came}.")
     version = raw.get("version")
     if type(version) is not int or version < 1:
         Value(version, "version", name).refuse("a positive integer")
@@ -199,6 +203,21 @@ def _check_version(document: Value) -> None:
         raise InvalidInputError(
             f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
             "update rulegrove to read it."
+        )
+
+
+def _check_sum(document: Value) -> None:
+    """Refuse values that are not those that were written."""
+    if "checksum" not in document.raw:
+        return
+    try:
+        found = checksum(document.raw)
+    except RecursionError:
+        document.refuse("an object whose values are not nested so deeply")
+    if document.keyed()["checksum"].text() != found:
+        raise InvalidInputError(
+            f"{document.file} is damaged, or was edited: its values are not those of its `checksum`. Take a whole copy "
+            "of it; or, if it was edited on purpose, remove the field `checksum` from the file and load it again."
         )
 
 
@@ -292,6 +311,7 @@ def _set_terms(
     terms: list[Term] = []
     coefs: list[FloatArray] = []
     rows = []
+    n_characters = 0
     for place, item in enumerate(value.items()):
         own = ["conditions"] if isinstance(item.raw, dict) and "conditions" in item.raw else ["linear"]
         about = ["support", "shares" if of_classes else "mean_target"] if own == ["conditions"] else []
@@ -301,13 +321,17 @@ def _set_terms(
             if "conditions" in fields
             else file_terms.decode_linear(fields["linear"], features)
         )
+        text = term.text(features)
+        n_characters += len(text)
+        if n_characters > MAX_WORDS:
+            value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
         terms.append(term)
         coefs.append(fields["coefs"].numbers(n_outputs))
         rows.append(
             RankedTerm(
                 rank=place + 1,
                 kind="rule" if isinstance(term, Rule) else "linear",
-                text=term.text(features),
+                text=text,
                 importance=fields["importance"].number(0.0),
                 support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),
