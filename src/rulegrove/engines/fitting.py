@@ -163,7 +163,7 @@ def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_s
 
 def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: DrawnRows) -> FitStatistics:
     """Count the candidates of a fitted model over the rows of a small table, with folds by their positions."""
-    columns = encode_columns(drawn.rows, model._model.features)
+    columns = encode_columns(drawn.rows, model._model.features, model._model.names)
     ranks = np.arange(drawn.y.size)
     summary = drawn.summary
     target = model._learn_target(Sampled(drawn.rows, columns, drawn.y, drawn.weights, drawn.positions, ranks, summary))
@@ -218,9 +218,7 @@ class TableOfEngine:
         drawn = draw_sample(self.engine, self.layout, seed, size, progress.stage("Drawing rows"))
         progress.close()
         self._seed, self.drawn, rows = seed, drawn, drawn.drawn
-        columns = learn_columns(
-            rows.rows, categorical=self.model.categorical_features, max_categories=self.model.max_bins
-        )
+        columns = learn_columns(rows.rows, self.model._reading, n_rows=self.engine.n_rows)
         return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary)
 
     def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:

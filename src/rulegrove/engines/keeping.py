@@ -12,7 +12,7 @@ from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
-from rulegrove.columns import Columns, Feature
+from rulegrove.columns import Columns, Feature, list_sources
 from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Terms
 from rulegrove.engines.base import BATCH_ROWS, Engine
@@ -215,7 +215,7 @@ def _kept(statistics: Any) -> FitStatistics:
 
 def collect_over(engine: Engine, statistics: FitStatistics) -> FitStatistics:
     """Count the rules of an earlier fit on the table of an engine; as `collect`."""
-    names = tuple(feature.name for feature in statistics.features)
+    names = list_sources(statistics.features)
     missing = [
         name for name in (*names, statistics.target, statistics.weights) if name and name not in engine.schema.names
     ]
@@ -262,8 +262,9 @@ def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
     selection, _ = new._resolve_choice(statistics.n_rows)
     n_threads = count_threads(new.n_jobs)
-    forced = read_rules(new.rules, statistics.features) if new.force_rules else ()
-    constraints = Constraints(resolve_monotonic(new.monotonic, statistics.features), frozenset(forced))
+    features = statistics.features
+    forced = read_rules(new.rules, features) if new.force_rules else ()
+    constraints = Constraints(resolve_monotonic(new.monotonic, features, list_sources(features)), frozenset(forced))
     designs, outputs = [], []
     for pool in statistics.pools:
         signs, unpenalised = constraints.signs(pool.terms), constraints.unpenalised(pool.terms)
@@ -296,8 +297,8 @@ def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
     if new._of_classes != (classes is not None):
         kind = "classes" if classes is not None else "numbers"
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
-    new.n_features_in_ = len(statistics.features)
-    new.feature_names_in_ = np.array([feature.name for feature in statistics.features], dtype=object)
+    names = list_sources(statistics.features)
+    new.n_features_in_, new.feature_names_in_ = len(names), np.array(names, dtype=object)
     if isinstance(new, RuleEnsembleClassifier):
         assert classes is not None
         new.classes_ = classes

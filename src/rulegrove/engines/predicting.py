@@ -17,6 +17,7 @@ from rulegrove._files import written_whole
 from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
+from rulegrove.columns import list_sources
 from rulegrove.design.terms import Term
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
 from rulegrove.engines.local import LocalEngine
@@ -71,8 +72,8 @@ class Scorer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the attributes that it needs."""
-        return tuple(feature.name for feature in self.model.features)
+        """Names of the columns that it needs."""
+        return list_sources(self.model.features)
 
     def __call__(self, rows: pa.RecordBatch) -> FloatArray:
         """Return the score F of every row."""

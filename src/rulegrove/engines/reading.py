@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
-from rulegrove.columns import Columns, Feature, encode_columns
+from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
 from rulegrove.exceptions import InvalidInputError
 
@@ -103,7 +103,7 @@ def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
 
 def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
     """Read the attributes of a batch that has rows."""
-    return encode_columns(take_attributes(rows, [feature.name for feature in features]), features)
+    return encode_columns(take_attributes(rows, list_sources(features)), features)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -25,7 +25,16 @@ from rulegrove._validation import (
     check_weights,
     count_threads,
 )
-from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
+from rulegrove.columns import (
+    Columns,
+    Reading,
+    as_table,
+    count_rows,
+    encode_columns,
+    is_frame,
+    learn_columns,
+    list_names,
+)
 from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _growing
@@ -91,6 +100,8 @@ class BaseRuleEnsemble(BaseEstimator):
         "rules": ["array-like", str, None],
         "force_rules": ["boolean"],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
+        "numeric_features": ["array-like", None],
+        "identifiers": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
         "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
@@ -123,6 +134,8 @@ class BaseRuleEnsemble(BaseEstimator):
         force_rules: bool = False,
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
         solver: Any = "glmnet",
         selection: str | float = "auto",
         cv: Any = 5,
@@ -151,6 +164,8 @@ class BaseRuleEnsemble(BaseEstimator):
         self.force_rules = force_rules
         self.tree_loss = tree_loss
         self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.identifiers = identifiers
         self.solver = solver
         self.selection = selection
         self.cv = cv
@@ -209,7 +224,7 @@ class BaseRuleEnsemble(BaseEstimator):
             check_sources(used)
             solver = used._make_solver()
             table = as_table(X)
-            if len(table) > _growing.POOL_ROWS:
+            if count_rows(table) > _growing.POOL_ROWS:
                 used._fit_sampled(used._in_memory(table, y, sample_weight), solver)
                 return self
             data, folds, n_folds, rngs = used._read(table, y, sample_weight)
@@ -269,6 +284,16 @@ class BaseRuleEnsemble(BaseEstimator):
         needed = SAMPLE_ROWS if getattr(solver, "needs_rows", False) else 0
         return max(pool + CALIBRATION_ROWS, needed)
 
+    @property
+    def _reading(self) -> Reading:
+        """What the parameters say about the columns; given trees have seen every one of them."""
+        return Reading(
+            categorical=self.categorical_features,
+            numeric=self.numeric_features,
+            identifiers=self.identifiers if self.trees is None else None,
+            max_categories=self.max_bins,
+        )
+
     def _in_memory(self, table: Any, y: Any, sample_weight: Any) -> TableInMemory:
         """Return a table with its target as a source to fit to."""
         return TableInMemory(
@@ -277,8 +302,7 @@ class BaseRuleEnsemble(BaseEstimator):
             sample_weight,
             read_labels=self._read_labels,
             classes=self._of_classes,
-            categorical=self.categorical_features,
-            max_categories=self.max_bins,
+            reading=self._reading,
             n_threads=count_threads(self.n_jobs),
         )
 
@@ -403,7 +427,7 @@ class BaseRuleEnsemble(BaseEstimator):
     ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
         table = as_table(X)
-        columns = learn_columns(table, categorical=self.categorical_features, max_categories=self.max_bins)
+        columns = learn_columns(table, self._reading)
         check_features(self, table, reset=True)
         target = self._read_target(y, columns.n_rows, check_weights(sample_weight, columns.n_rows))
         data = TrainingData.of(columns, target)
@@ -442,7 +466,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _constraints(self, data: TrainingData) -> Constraints:
         """Return what the coefficients must respect."""
-        return Constraints(resolve_monotonic(self.monotonic, data.columns.features))
+        return Constraints(resolve_monotonic(self.monotonic, data.columns.features, data.columns.names))
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:
         """Set the fitted attributes that tell of the chosen terms."""
@@ -466,13 +490,15 @@ class BaseRuleEnsemble(BaseEstimator):
         self._model = fitted.model
         self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
-        self.feature_importances_ = share_importance(fitted, len(features))
+        self.feature_importances_ = share_importance(fitted)
 
     def _columns(self, X: Any) -> Columns:
-        """Read a table to predict on; it must have the columns of the fit, in their order."""
-        table = as_table(X)
-        check_features(self, table, reset=False)
-        return encode_columns(table, self._model.features)
+        """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""
+        table, model = as_table(X), self._model
+        few = is_frame(table) and hasattr(self, "feature_names_in_") and table.shape[1] < len(model.names)
+        if not (few and set(model.used_names) <= set(list_names(table)) < set(model.names)):
+            check_features(self, table, reset=False)
+        return encode_columns(table, model.features, model.names, warn=True)
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the score F of every row."""
@@ -575,4 +601,5 @@ class BaseRuleEnsemble(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.columns import CHUNK_ROWS
+from rulegrove.columns import CHUNK_ROWS, locate_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Term
 from rulegrove.estimators._design import Design
@@ -102,6 +102,7 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
             terms,
             coefs[0] if single else np.ascontiguousarray(coefs),
             float(intercepts[0]) if single else intercepts,
+            data.columns.names,
         ),
         np.array([entry.importance for entry in ranked], dtype=np.float64),
         np.array([entry.support for entry in ranked], dtype=np.float64),
@@ -170,10 +171,12 @@ def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_
     return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
 
 
-def share_importance(fitted: Fitted, n_features: int) -> FloatArray:
-    """Share the importance of terms among their attributes, equally; all add up to one."""
-    shares = np.zeros(n_features)
-    for term, importance in zip(fitted.model.terms, fitted.importances, strict=True):
+def share_importance(fitted: Fitted) -> FloatArray:
+    """Share the importance of terms equally among their attributes, and so among columns; all add up to one."""
+    model = fitted.model
+    shares = np.zeros(len(model.names))
+    places = locate_sources(model.features, model.names)
+    for term, importance in zip(model.terms, fitted.importances, strict=True):
         for feature in term.features:
-            shares[feature] += importance / len(term.features)
+            shares[places[feature]] += importance / len(term.features)
     return shares / shares.sum() if shares.any() else shares

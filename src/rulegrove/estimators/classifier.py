@@ -111,6 +111,12 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
+    numeric_features : array-like or None, default=None
+        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and words
+        that are none count as missing.
+    identifiers : {"auto"}, array-like or None, default="auto"
+        Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
+        numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
         or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
@@ -247,6 +253,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         tree_loss: str = "auto",
         multiclass: str = "auto",
         categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
         solver: Any = "glmnet",
         selection: str | float = "auto",
         cv: Any = 5,
@@ -278,6 +286,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             force_rules=force_rules,
             tree_loss=tree_loss,
             categorical_features=categorical_features,
+            numeric_features=numeric_features,
+            identifiers=identifiers,
             solver=solver,
             selection=selection,
             cv=cv,

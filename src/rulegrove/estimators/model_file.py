@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulegrove._files import write_whole
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_parameters
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
@@ -39,7 +39,7 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings"]  # files of the first versions have none
+_LATER = ["settings", "columns"]  # files of the first versions have none
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -132,6 +132,8 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "named_features": hasattr(model, "feature_names_in_"),
         "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
     }
+    if own.names != list_sources(own.features):
+        document["columns"] = list(own.names)
     if isinstance(model, RuleEnsembleClassifier):
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
@@ -216,12 +218,24 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         fields["intercepts"].refuse(f"a list of {n_outputs}")
     if isinstance(model, RuleEnsembleClassifier):
         model.calibration_ = fits.decode_calibration(fields["calibration"], n_outputs)
-    model.n_features_in_ = len(features)
+    columns = _decode_columns(fields, features)
+    model.n_features_in_ = len(columns)
     if fields["named_features"].boolean():
-        model.feature_names_in_ = np.array([feature.name for feature in features], dtype=object)
-    _set_terms(model, fields["terms"], features, intercepts)
+        model.feature_names_in_ = np.array(columns, dtype=object)
+    _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
     return model
+
+
+def _decode_columns(fields: dict[str, Value], features: Sequence[Feature]) -> tuple[str, ...]:
+    """Return the columns of the training table: as listed, or just those that the attributes are read from."""
+    needed = list_sources(features)
+    if "columns" not in fields:
+        return needed
+    columns = tuple(item.text() for item in fields["columns"].items())
+    if len(set(columns)) < len(columns) or not set(needed) <= set(columns):
+        fields["columns"].refuse("a list of different columns, with those of all attributes")
+    return columns
 
 
 def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
@@ -265,6 +279,7 @@ def _set_terms(
     value: Value,
     features: tuple[Feature, ...],
     intercepts: FloatArray,
+    columns: tuple[str, ...],
 ) -> None:
     """Set the ranked terms and what follows from them."""
     n_outputs, of_classes = len(intercepts), isinstance(model, RuleEnsembleClassifier)
@@ -303,13 +318,14 @@ def _set_terms(
         tuple(terms),
         table[0] if n_outputs == 1 else table,
         float(intercepts[0]) if n_outputs == 1 else intercepts,
+        columns,
     )
     importances = np.array([row.importance for row in rows], dtype=np.float64)
     model._model = own_model
     model.rules_ = RuleTable(rows, of_classes=of_classes)
     model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
     nothing = np.zeros(len(terms))
-    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()), len(features))
+    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()))
 
 
 def _describe(

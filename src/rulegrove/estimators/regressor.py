@@ -87,6 +87,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
+    numeric_features : array-like or None, default=None
+        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and words
+        that are none count as missing.
+    identifiers : {"auto"}, array-like or None, default="auto"
+        Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
+        numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
         ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``.
