@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.model_selection import GroupKFold
-
-from rulegrove._typing import IntArray
 from rulegrove.cli.large import LargeTraining
 from rulegrove.cli.reading import check_file
 from rulegrove.cli.scoring import Ensemble
@@ -16,8 +12,6 @@ from rulegrove.cli.values import check_known, column_settings, match_labels, rea
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
-
-FOLDS = 5  # as the estimators have it
 
 
 def make_estimator(
@@ -43,21 +37,9 @@ def make_estimator(
     settings = read_settings(words)
     check_known(settings, kind)
     settings.update(column_settings(training.as_numbers, keep_identifiers))
-    if isinstance(training, Training) and training.groups is not None:
-        settings["cv"] = _hold_out_groups(training.groups, settings.get("cv"))
     if isinstance(settings.get("class_weight"), dict):
         settings["class_weight"] = match_labels(settings["class_weight"], training.labels)
     return kind(**settings, verbose=int(verbose))
-
-
-def _hold_out_groups(groups: IntArray, n_folds: Any) -> GroupKFold:
-    """Return folds that hold whole groups; as many as asked for, or five if there are so many groups."""
-    n_groups = len(np.unique(groups))
-    if n_groups < 2:
-        raise InvalidInputError("`--groups` must name a column of at least two groups; all rows are in one.")
-    if isinstance(n_folds, int) and n_folds > n_groups:
-        raise InvalidInputError(f"`--cv` {n_folds} asks for more folds than the {n_groups} groups of `--groups`.")
-    return GroupKFold(min(FOLDS, n_groups) if n_folds is None else n_folds)
 
 
 def read_own_rules(path: Path) -> list[str]:

@@ -12,7 +12,7 @@ from rulegrove._validation import count_threads
 from rulegrove.cli.output import note
 from rulegrove.cli.reading import find_name
 from rulegrove.cli.scoring import Ensemble
-from rulegrove.cli.training import refuse_regression
+from rulegrove.cli.training import check_text_target
 from rulegrove.cli.words import count, list_names
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
@@ -185,6 +185,8 @@ def read_large(
     dropped = tuple(find_name(names, name, "--drop") for name in drop)
     chosen = tuple(find_name(names, name, "--categorical") for name in categorical)
     as_numbers = tuple(find_name(names, name, "--number") for name in numbers)
+    if target in as_numbers:
+        raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
     weights = None if weights is None else find_name(names, weights, "--weights")
     progress = Progress(int(verbose))
     look = look_at(engine, target, progress.stage("Reading the target"))
@@ -193,7 +195,7 @@ def read_large(
     if look.n_rows == look.n_missing or (values is not None and len(values) < 2):
         value = repr(next(iter(values))) if values else "none"
         raise InvalidInputError(f"The target '{target}' has one value only, {value}: there is nothing to learn.")
-    if task == "regression" and not is_number(engine.schema.field(target).type):
-        raise InvalidInputError(refuse_regression(target, list(values or ())))
+    if not is_number(engine.schema.field(target).type):
+        check_text_target(target, list(values or ()), task)
     task = look.task if task == "auto" else task
     return LargeTraining(engine, target, task, weights, dropped, chosen, as_numbers, look)

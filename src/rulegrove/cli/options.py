@@ -24,9 +24,7 @@ Categorical = Annotated[
 ]
 Number = Annotated[
     list[str] | None,
-    typer.Option(
-        "--number", metavar="COL", help="Column of text to read as numbers, such as 35% or $1,200. Once for each."
-    ),
+    typer.Option("--number", metavar="COL", help="Column of text to read as numbers: 35%, $1,200. Once for each."),
 ]
 KeepIdentifiers = Annotated[
     bool, typer.Option("--keep-identifiers", help="Use columns that look like identifiers, which are left out else.")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -18,6 +19,7 @@ import pyarrow.parquet
 
 from rulegrove.cli.spreadsheets import unmark_text
 from rulegrove.cli.words import count, list_names, suggest
+from rulegrove.columns.numbers import read_numbers
 from rulegrove.exceptions import InvalidInputError
 
 COMPRESSED = (".gz", ".bz2", ".zst")
@@ -95,6 +97,17 @@ def find_name(names: Sequence[str], name: str, option: str) -> str:
         hint = suggest(name, names) or f" It has {list_names(names)}."
         raise InvalidInputError(f"`{option}` names '{name}', which is no column of the table.{hint}")
     return found
+
+
+def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:
+    """Return the table with a column of text read as numbers; other words are missing."""
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return table
+    numbers = pa.array(read_numbers(np.array(column.to_pylist(), dtype=object)), from_pandas=True)
+    return table.set_column(table.column_names.index(name), name, numbers)
 
 
 def _composed(name: str) -> str:

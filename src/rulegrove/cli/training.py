@@ -1,5 +1,6 @@
 """A table with a target: what `fit` and `select` learn from."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ import pyarrow.compute as pc
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import MOST_CLASSES, guess_task
 from rulegrove.cli.output import note
-from rulegrove.cli.reading import find_column, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_column, read_table
 from rulegrove.cli.words import count, list_names
+from rulegrove.columns.numbers import is_marked, read_distinct
 from rulegrove.exceptions import InvalidInputError
 
 SHOWN_CLASSES = 6
@@ -144,7 +146,7 @@ def read_training(
     categorical : sequence of str
         Columns to take as categories though they hold numbers.
     numbers : sequence of str
-        Columns to take as numbers though they hold text.
+        Columns to take as numbers though they hold text, perhaps the target.
     weights : str, optional
         Column of weights.
     groups : str, optional
@@ -164,18 +166,18 @@ def read_training(
     if groups is not None:
         groups = find_column(table, groups, "--groups")
         apart.append(groups)
-    lost = [name for name in as_numbers if name in apart]
+    lost = [name for name in as_numbers if name in apart and name != target]
     if lost:
         raise InvalidInputError(f"`--number` names '{lost[0]}', which is no attribute here; leave one of the two out.")
+    if target in as_numbers:
+        table = convert_to_numbers(table, target)
     known = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
     X = known.drop_columns(sorted(set(apart)))
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
     y = _read_target(known, target, path)
-    if task == "regression" and y.dtype.kind not in "iuf":
-        raise InvalidInputError(refuse_regression(target, y))
-    if task == "auto" and y.dtype.kind == "U":
-        _check_words(target, y)
+    if y.dtype.kind not in "iuf":
+        check_text_target(target, y.tolist(), task)
     return Training(
         X=X,
         y=y,
@@ -183,39 +185,43 @@ def read_training(
         weights_name=weights,
         groups=None if groups is None else _read_groups(known, groups),
         groups_name=groups,
-        as_numbers=as_numbers,
+        as_numbers=tuple(name for name in as_numbers if name != target),
         target=target,
         task=guess_task(y) if task == "auto" else task,
         n_left_out=table.num_rows - known.num_rows,
     )
 
 
-def refuse_regression(target: str, values: Iterable[Any]) -> str:
-    """Return why a target cannot be a regression, and the way out."""
-    odd = next((str(value) for value in values if not _is_number(str(value))), "")
-    return (
-        f"The target '{target}' holds text, such as '{odd}', so it cannot be a regression; take `--task "
-        "classification`, or empty the cells that are no numbers, whose rows are then left out."
+def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
+    """Refuse text for a regression, and numbers written as text for classes unless these are asked for.
+
+    Parameters
+    ----------
+    target : str
+    values : iterable
+        Values of the target: text, or true and false.
+    task : {"auto", "classification", "regression"}
+    """
+    words = [str(value) for value in values]
+    numbers = read_distinct(words)
+    n_numbers = sum(not math.isnan(numbers[word]) for word in words)
+    n_different = sum(not math.isnan(number) for number in numbers.values())
+    way_out = (
+        "`--number` for it reads the numbers and leaves out the other rows, `--task classification` takes each text "
+        "as a class"
     )
-
-
-def _check_words(target: str, values: AnyArray) -> None:
-    """Refuse words that are numbers for the most part, and too many of these to be classes."""
-    numbers = np.fromiter((_is_number(value) for value in values.tolist()), dtype=bool, count=len(values))
-    if 2 * numbers.sum() > len(values) and len(np.unique(values[numbers])) > MOST_CLASSES and not numbers.all():
-        odd = values[~numbers][0]
+    if task == "regression":
+        shown = next((word for word in words if math.isnan(numbers[word])), words[0])
+        way_out = way_out if n_numbers else "take `--task classification`"
         raise InvalidInputError(
-            f"The target '{target}' has {numbers.sum():,} numbers, but also text, such as '{odd}'; empty such cells, "
-            "whose rows are then left out, or take each text as a class with `--task classification`."
+            f"The target '{target}' holds text, such as '{shown}', so it cannot be a regression; {way_out}."
         )
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+    if task == "auto" and 2 * n_numbers > len(words) and n_different > MOST_CLASSES:
+        marked = next((word for word in words if is_marked(word)), words[0])
+        raise InvalidInputError(
+            f"The target '{target}' is text, such as '{marked}', but {n_numbers:,} of {len(words):,} values are "
+            f"numbers; {way_out}."
+        )
 
 
 def _read_target(table: pa.Table, name: str, path: Path) -> AnyArray:
