@@ -215,7 +215,10 @@ def test_warnings_are_one_line(run, write):
         (["-t", TARGET, "--preset", "quick"], "The 'preset' parameter"),
         (["-t", TARGET, "--class-weight", '{"jaa": 1}'], "Did you mean 'ja'?"),
         (["-t", TARGET, "--class-weight", "{ja: 1}"], "is no JSON"),
-        (["-t", TARGET, "--task", "regression"], "holds no numbers, so it cannot be a regression"),
+        (
+            ["-t", TARGET, "--task", "regression"],
+            "holds text, such as 'nein', so it cannot be a regression",
+        ),
         (["-t", NAMES[0], "--multiclass", "ovr"], "`--multiclass` is for classes"),
         (["-t", NAMES[0], "--task", "classification"], "Unknown label type"),
         (["-t", TARGET, "-o", "no/such/folder/model.json"], "There is no folder 'no/such/folder'"),

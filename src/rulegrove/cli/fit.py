@@ -20,6 +20,9 @@ def fit(
     task: options.Task = "auto",
     drop: options.Drop = None,
     categorical: options.Categorical = None,
+    number: options.Number = None,
+    keep_identifiers: options.KeepIdentifiers = False,
+    groups: options.Groups = None,
     weights: options.Weights = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
@@ -43,11 +46,11 @@ def fit(
     from rulegrove.cli.training import Training, read_training
     from rulegrove.cli.values import read_settings
     from rulegrove.cli.words import tell_preset
-    from rulegrove.cli.writing import check_output
+    from rulegrove.cli.writing import check_outputs
 
-    check_output(output)
-    check_output(report)
-    given: dict[str, Any] = {"task": task, "drop": drop or (), "categorical": categorical or (), "weights": weights}
+    check_outputs({"--output": output, "--report": report}, [*data, rules])
+    chosen = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
+    given: dict[str, Any] = {"task": task, "weights": weights, "groups": groups, **chosen}
     training: Training | LargeTraining
     if is_large(data):
         n_jobs = read_settings({"n_jobs": parameters.get("n_jobs")}).get("n_jobs")
@@ -57,7 +60,8 @@ def fit(
     training.tell(quiet=quiet)
     own = None if rules is None else read_own_rules(rules)
     rules_of_own = {"rules": own, "force_rules": force_rules}
-    model = make_estimator(training, {**parameters, **rules_of_own}, verbose=shows_progress(quiet))
+    words = {**parameters, **rules_of_own}
+    model = make_estimator(training, words, keep_identifiers=keep_identifiers, verbose=shows_progress(quiet))
     training.fit(model)
     if model.preset is not None:
         note(tell_preset(model.preset, model.settings_), quiet=quiet)

@@ -8,13 +8,19 @@ from rulegrove.cli.large import LargeTraining
 from rulegrove.cli.reading import check_file
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.training import Training
-from rulegrove.cli.values import check_known, match_labels, read_settings
+from rulegrove.cli.values import check_known, column_settings, match_labels, read_settings
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 
 
-def make_estimator(training: Training | LargeTraining, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
+def make_estimator(
+    training: Training | LargeTraining,
+    words: Mapping[str, Any],
+    *,
+    keep_identifiers: bool = False,
+    verbose: bool = False,
+) -> Ensemble:
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
     Parameters
@@ -22,12 +28,15 @@ def make_estimator(training: Training | LargeTraining, words: Mapping[str, Any],
     training : Training or LargeTraining
     words : mapping
         Parameters; None for those that were not given.
+    keep_identifiers : bool
+        Whether columns that look like identifiers are used.
     verbose : bool
         Whether it shows its progress.
     """
     kind = RuleEnsembleClassifier if training.task == "classification" else RuleEnsembleRegressor
     settings = read_settings(words)
     check_known(settings, kind)
+    settings.update(column_settings(training.as_numbers, keep_identifiers))
     if isinstance(settings.get("class_weight"), dict):
         settings["class_weight"] = match_labels(settings["class_weight"], training.labels)
     return kind(**settings, verbose=int(verbose))

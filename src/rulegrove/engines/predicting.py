@@ -251,8 +251,17 @@ def predict_over(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
+    finish: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> int:
-    """Write the predictions of an engine's table to a file; as `predict`."""
+    """Write the predictions of an engine's table to a file; as `predict`.
+
+    Parameters
+    ----------
+    engine, model, out, columns, keep
+        As in `predict`.
+    finish : callable, optional
+        Given each batch of results before it is written, also an empty one.
+    """
     path = Path(out)
     open_writer = WRITERS.get(path.suffix.lower())
     if open_writer is None:
@@ -260,12 +269,13 @@ def predict_over(
     if not path.parent.is_dir():
         raise InvalidInputError(f"There is no folder '{path.parent}' to write '{path.name}' to; make it first.")
     task = make_task(model, engine.schema, columns, keep)
-    schema, n_rows = task.schema, 0
+    finish = (lambda batch: batch) if finish is None else finish
+    schema, n_rows = finish(pa.RecordBatch.from_pylist([], schema=task.schema)).schema, 0
     progress = Progress(model.verbose)
     try:
         with written_whole(path) as draft, open_writer(draft, schema) as writer:
             for batch in engine.map_batches(task, progress.stage("Predicting")):
-                writer.write_batch(batch)
+                writer.write_batch(finish(batch))
                 n_rows += batch.num_rows
     except NamedError:
         raise
