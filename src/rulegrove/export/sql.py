@@ -6,7 +6,7 @@ from typing import Literal
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, need_package, read_scoring
+from rulegrove.export._scoring import Scoring, is_unicode, need_package, read_scoring
 
 Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
 Output = Literal["score", "class", "probability"]
@@ -84,7 +84,8 @@ def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]
 def _check_table(table: str | Sequence[str]) -> list[str]:
     """Return the parts of the table's name."""
     parts = [table] if isinstance(table, str) else list(table)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part and "\0" not in part for part in parts):
+    named = all(isinstance(part, str) and part and "\0" not in part and is_unicode(part) for part in parts)
+    if not 1 <= len(parts) <= 3 or not named:
         raise InvalidInputError(f"`table` must be a name, or up to three parts of one; got {table!r}.")
     return parts
 

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.rule_table import RankedTerm
-from rulegrove.export._scoring import read_scoring
+from rulegrove.export._scoring import one_line, read_scoring
 
 WIDTH = 100  # of a line of plain text
 
@@ -42,7 +42,7 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     for row in rows:
         lead = f"{row.rank}.".ljust(margin)
         lines += textwrap.wrap(
-            f"{_verb(row)} {_one_line(row.text)}",
+            f"{_verb(row)} {one_line(row.text)}",
             WIDTH,
             initial_indent=lead,
             subsequent_indent=" " * margin,
@@ -92,14 +92,9 @@ def _table_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _one_line(words: str) -> str:
-    """Return words without line breaks or control characters, which names may hold."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
-
-
 def _escape(words: str) -> str:
     """Return words that Markdown shows as they are."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", _one_line(words))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", one_line(words))
 
 
 def _title(model: BaseRuleEnsemble, quote: str) -> str:
@@ -110,7 +105,7 @@ def _title(model: BaseRuleEnsemble, quote: str) -> str:
     what = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
     if scoring.classes is None:
         return what
-    labels = [_one_line(f"{quote}{label}{quote}") for label in scoring.classes]
+    labels = [one_line(f"{quote}{label}{quote}") for label in scoring.classes]
     return f"{what} for {', '.join(labels[:-1])} or {labels[-1]}"
 
 
@@ -120,7 +115,7 @@ def _how(model: BaseRuleEnsemble) -> list[str]:
     starts = scoring.intercepts.tolist()
     if scoring.classes is None:
         return [f"The prediction starts at {starts[0]!r}; add what each term says."]
-    labels = [_one_line(str(label)) for label in scoring.classes]
+    labels = [one_line(str(label)) for label in scoring.classes]
     if scoring.n_outputs == 1:
         return [
             f"The score starts at {starts[0]!r}; add what each term says. Above 0 it is {labels[1]}, else {labels[0]}."
@@ -138,8 +133,8 @@ def _effect(row: RankedTerm) -> str:
     unit = "" if row.kind == "rule" else " a unit"
     if row.coefficients is None:
         return _signed(row.coefficient) + unit
-    parts = [f"{_signed(value)} for {_one_line(str(label))}" for label, value in row.coefficients.items() if value]
-    return ", ".join(parts) + unit
+    parts = [f"{_signed(value)} for {one_line(str(label))}" for label, value in row.coefficients.items() if value]
+    return (", ".join(parts) or _signed(0.0)) + unit
 
 
 def _signed(value: float) -> str:
@@ -152,7 +147,7 @@ def _share(row: RankedTerm) -> str:
     if row.confidence is None:
         return ""
     share = 1.0 - row.confidence if row.against else row.confidence
-    return f"{share:.1%} {_one_line(str(row.speaks_for))}"
+    return f"{share:.1%} {one_line(str(row.speaks_for))}"
 
 
 def _evidence(row: RankedTerm) -> str:
