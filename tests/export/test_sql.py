@@ -387,12 +387,20 @@ def test_the_query_begins_with_the_types_of_its_columns():
     model = of_terms(features, [*rules, *(Linear(place, 0.0, 9.0, 0.5) for place in (0, 2, 8, 9))], np.ones(6))
     for dialect in DATABASES:
         lines = to_sql(model, "t", dialect=dialect).splitlines()
-        assert lines[:7] == [
+        assert lines[6].startswith("WITH rg_step_1 AS ")
+        assert lines[:6] == [
             "-- Columns that are read, and their types:",
             '--   "sold at": date or time',
             '--   "city": text',
             '--   "grade": number',
             '--   "price": number (read from text in the fit)',
             '--   "a\\nb; DROP TABLE t; --\\u2028": number',
-            "WITH rg_step_1 AS (",
         ]
+
+
+def test_names_of_several_lines_and_with_what_templates_hold(database):
+    """A line break in a column's name was indented with the query."""
+    features = [Feature("new\n  line {x} {wrong}"), Feature("a\nb", ("t", "f"))]
+    model = of_terms(features, [Linear(0, 0.0, 9.0, 0.5), Rule((Condition(1, categories=(0,)),))], [1.0, 2.0])
+    rows = pd.DataFrame({features[0].name: [1.0, 3.0], "a\nb": ["t", "f"]})
+    assert predictions(database, model, rows).tolist() == [3.25, 3.25]

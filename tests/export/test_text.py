@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from exported_models import HOSTILE, NAMES, fitted
-from rulegrove import RuleEnsembleRegressor
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.export import to_markdown, to_text
 from rulegrove.rules.rule import Rule
 
@@ -69,3 +69,14 @@ def test_a_model_without_terms():
     model, _ = fitted("numbers, no terms")
     assert to_text(model).startswith("RuleEnsembleRegressor of 0 terms\nThe prediction starts at ")
     assert to_markdown(model).count("|") == 12
+
+
+def test_labels_that_are_not_unicode_can_be_written():
+    """Half of a pair of surrogates is told by its number, so that the words can go into a file."""
+    X = np.array([["\ud800", 1.0], ["\ud800b", 2.0]] * 30, dtype=object)
+    y = np.array(["\udfff", "no"] * 30, dtype=object)
+    model = RuleEnsembleClassifier(n_candidates=20, cv=3, random_state=0, max_terms=3).fit(X, y)
+    for words in (to_text(model), to_markdown(model)):
+        assert "ud800" in words
+        assert "udfff" in words
+        assert words.encode()

@@ -64,12 +64,13 @@ class Scoring:
         return sorted({feature for term in terms for feature in term.features})
 
     def may_be_boolean(self, feature: int) -> bool:
-        """Whether the terms ask no more of a number than whether it is 0 or 1, so that it may have been a yes or no."""
+        """Whether the terms ask no more of a number than whether it is 0 or 1: by one bound between them at most."""
         own = [part for rule in self.rules for part in rule.conditions if part.feature == feature]
         bounds = {bound for part in own for bound in (part.lower, part.upper) if math.isfinite(bound)}
         labels = self.features[feature].categories or ()
         is_linear = any(term.feature == feature for term in self.linear)
-        return not is_linear and all(0 <= bound < 1 for bound in bounds) and all(label in (0, 1) for label in labels)
+        told_apart = len(bounds) <= 1 and all(0 <= bound < 1 for bound in bounds)
+        return not is_linear and told_apart and all(label in (0, 1) for label in labels)
 
     def rule_parts(self, output: int) -> Iterator[tuple[Rule, float]]:
         """Go through the rules that count for an output, in order, with their coefficients."""

@@ -100,7 +100,9 @@ class _Query:
         """Return the query with these results."""
         query = self._select(results)
         for place, step in enumerate(self._steps):
-            once = True if self.database.materialised and place else None
+            # The first step, if it is but casts, is cheaper made anew for each term that asks for it than kept.
+            costly = place or any(not read.name.startswith("CAST(") for read in step.find_all(exp.Var))
+            once = True if self.database.materialised and costly else None
             query = query.with_(f"rg_step_{place + 1}", as_=step, materialized=once, copy=False)
         return query.sql(dialect=self.database.dialect, pretty=True)
 

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Any, Literal
 
 from sqlglot import exp
+from sqlglot.generator import Generator
 
 from rulegrove.columns import Feature, Part
 from rulegrove.design.terms import Linear
@@ -121,7 +122,8 @@ class Database:
     def _fill(self, words: str, source: str, kind: str) -> exp.Expression:
         """Return the words of `Inputs` about a column that must hold a kind of values."""
         given = {"x": self.source(source), "wrong": self.label(f'Column "{source}" must be {kind}; got ')}
-        return exp.var(re.sub(r"\{(x|wrong)\}", lambda place: given[place[1]].sql(self.dialect), words))
+        filled = re.sub(r"\{(x|wrong)\}", lambda place: given[place[1]].sql(self.dialect), words)
+        return exp.var(filled.replace("\n", Generator.SENTINEL_LINE_BREAK))  # or it would be indented
 
     def _one_missing(self, double: exp.Expression) -> exp.Expression:
         """Return a double of which NULL and NaN are the same."""

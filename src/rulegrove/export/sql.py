@@ -29,6 +29,9 @@ def to_sql(
     database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities differ by the last
     places of `exp`. NULL and NaN are missing values. Infinite values, which the estimator refuses, count as large ones.
 
+    The query begins with a comment that names the columns it reads and their types. Columns that the table lacks or
+    that are of another type are an error; dates may be dates, timestamps or ISO texts. See ``docs/export.md``.
+
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
