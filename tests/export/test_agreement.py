@@ -20,6 +20,7 @@ from exported_models import (
     read_columns,
     read_rows,
 )
+from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.model_file import dump_model, parse_model
 from rulegrove.export import to_onnx, to_python, to_sql
@@ -150,3 +151,18 @@ def test_parts_of_dates_and_pooled_categories_agree(drawn):
     for database, kinds in ((DuckDB(), {"sold at": "TIMESTAMP", "born": "DATE"}), (DuckDB(), {}), (SQLite(), {})):
         sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
         np.testing.assert_array_equal(database.run(written, sql, "t", kinds)["prediction"], truth)
+
+
+def test_long_numbers_of_categories_are_not_rounded():
+    """Whole numbers up to 2**53, such as keys of customers, are categories apart wherever they go."""
+    labels = [2**53 - 1 - k for k in range(4)]
+    model = of_terms([Feature("key", tuple(labels))], [Rule((Condition(0, categories=(1, 3)),))], [1.0], 0.0)
+    rows = pd.DataFrame({"key": np.array(labels, dtype=np.float64)})
+    module = {}
+    exec(to_python(model), module)
+    assert [module["score"]({"key": label}) for label in labels] == [0.0, 1.0, 0.0, 1.0]
+    for database, kind in ((DuckDB(), "BIGINT"), (SQLite(), "INTEGER")):
+        sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
+        assert database.run(rows, sql, "t", {"key": kind})["prediction"].tolist() == [0.0, 1.0, 0.0, 1.0]
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    assert session.run(None, feed(session, rows))[0].tolist() == [0.0, 1.0, 0.0, 1.0]

@@ -404,3 +404,14 @@ def test_names_of_several_lines_and_with_what_templates_hold(database):
     model = of_terms(features, [Linear(0, 0.0, 9.0, 0.5), Rule((Condition(1, categories=(0,)),))], [1.0, 2.0])
     rows = pd.DataFrame({features[0].name: [1.0, 3.0], "a\nb": ["t", "f"]})
     assert predictions(database, model, rows).tolist() == [3.25, 3.25]
+
+
+def test_categories_are_compared_letter_by_letter(postgres):
+    """A column may have a collation to which a and A are the same; DuckDB took one for the other."""
+    sql = to_sql(of_category("a", "A"), "t", dialect="duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (class VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO t VALUES ('a'), ('A')")
+        assert connection.execute(sql).fetchall() == [(1.0,), (0.0,)]
+    rows = pd.DataFrame({"class": ["a", "A"]})
+    assert predictions(postgres, of_category("a", "A"), rows, {"class": 'text COLLATE "C"'}).tolist() == [1.0, 0.0]

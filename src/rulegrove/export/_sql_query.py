@@ -17,8 +17,10 @@ LEAST_EXPONENT = -700.0  # PostgreSQL makes an error of an exponential that unde
 DATABASES = {
     "ansi": Database("postgres", "none", ANSI),
     "bigquery": Database("bigquery", "tested", BIGQUERY, folded="all"),
-    "duckdb": Database("duckdb", "largest", DUCKDB, folded="ascii"),
-    "postgres": Database("postgres", "equal", POSTGRES, bare_columns=True, cast_numbers=True, materialised=True),
+    "duckdb": Database("duckdb", "largest", DUCKDB, folded="ascii", collation='"C"'),
+    "postgres": Database(
+        "postgres", "equal", POSTGRES, bare_columns=True, cast_numbers=True, materialised=True, collation='"C"'
+    ),
     "spark": Database("spark", "equal", SPARK, folded="all"),
     "sqlite": Database(
         "sqlite", "none", SQLITE, folded="ascii", dyadic_numbers=True, materialised=True, collation="BINARY"
