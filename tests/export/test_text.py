@@ -88,3 +88,14 @@ def test_a_model_without_terms():
     model, _ = fitted("numbers, no terms")
     assert to_text(model).startswith("RuleEnsembleRegressor of 0 terms\nThe prediction starts at ")
     assert to_markdown(model).count("|") == 12
+
+
+def test_labels_that_are_not_unicode_can_be_written():
+    """Half of a pair of surrogates is told by its number, so that the words can go into a file."""
+    X = np.array([["\ud800", 1.0], ["\ud800b", 2.0]] * 30, dtype=object)
+    y = np.array(["\udfff", "no"] * 30, dtype=object)
+    model = RuleEnsembleClassifier(n_candidates=20, cv=3, random_state=0, max_terms=3).fit(X, y)
+    for words in (to_text(model), to_markdown(model)):
+        assert "ud800" in words
+        assert "udfff" in words
+        assert words.encode()

@@ -10,7 +10,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
 
 MAX_BINS = 255
-MOST_DIGITS = 15  # behind the point, or zeros before it, that a threshold is rounded to
+SHORT = 13  # characters of a number that people may have written
 """Bins a feature can have; the last of the 256 codes of a byte means missing."""
 
 
@@ -112,25 +112,26 @@ def fit_bins(
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Return the thresholds between values ``below < above``: their middle, or a shorter number near it.
+    """Return the thresholds between values ``below < above``: the middle, or `below` where rounding leaves the gap.
 
-    A middle of more digits than the gap needs is rounded, by a quarter of the gap at most: who reads a rule reads the
-    very number that decides. Where rounding leaves the gap, the threshold is `below`.
+    What rounding adds to a middle of few digits is taken off: that of 0.527 and 0.528 is 0.5275, not
+    0.5275000000000001.
 
     Examples
     --------
-    >>> midpoints(np.array([157.0, 0.527, 0.4921873]), np.array([158.0, 0.528, 0.4960391])).tolist()
-    [157.5, 0.5275, 0.494]
+    >>> midpoints(np.array([157.0, 0.527]), np.array([158.0, 0.528])).tolist()
+    [157.5, 0.5275]
     """
     middle = below / 2 + above / 2
-    middle = np.where((middle < below) | (middle >= above), below, middle)
-    with np.errstate(all="ignore"):  # a gap may be too narrow, or too wide, for any rounding
-        digits = np.ceil(-np.log10(above / 2 - below / 2))
-        for place in np.flatnonzero(np.abs(digits) <= MOST_DIGITS):
-            n_digits = int(digits[place])
-            if middle[place] != np.round(middle[place], n_digits + 1):
-                middle[place] = np.round(middle[place], n_digits)
+    short = np.array([_without_noise(value) for value in np.ravel(middle).tolist()]).reshape(np.shape(middle))
+    middle = np.where((short < below) | (short >= above), middle, short)
     return np.where((middle < below) | (middle >= above), below, middle)
+
+
+def _without_noise(value: float) -> float:
+    """Return a number of few digits from which `value` differs by rounding alone, else `value`."""
+    text = f"{value:.15g}"
+    return float(text) if len(text) <= SHORT else value
 
 
 def _distinct_values(x: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
