@@ -212,3 +212,10 @@ def test_a_stream_of_other_columns_is_refused():
     source.count_rows()
     with pytest.raises(InvalidInputError, match="The columns are not those that came before"):
         list(source.batches(0, 0, ["a"], 64))
+
+
+def test_a_filtered_dataset_goes_as_a_stream(folder):
+    dataset = ds.dataset(folder / "a.parquet").filter(ds.field("a") >= 250)
+    with pytest.raises(InvalidInputError, match=r"pass `lambda: dataset\.scanner\(\)\.to_reader\(\)`"):
+        open_source(dataset)
+    assert open_source(lambda: dataset.scanner().to_reader()).count_rows() == [50]

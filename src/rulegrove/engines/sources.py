@@ -283,7 +283,12 @@ class DatasetInParts:
 
     def __init__(self, dataset: Any):
         self.schema: pa.Schema = dataset.schema
-        self._fragments = list(dataset.get_fragments())
+        try:
+            self._fragments = list(dataset.get_fragments())
+        except ValueError:  # pyarrow's word on datasets that are filtered
+            raise InvalidInputError(
+                "The dataset is filtered, so its parts are not known; pass `lambda: dataset.scanner().to_reader()`."
+            ) from None
         self._stamps = [_stamp_fragment(fragment) for fragment in self._fragments]
 
     @property
