@@ -89,7 +89,7 @@ def using_preset(model: M) -> Iterator[M]:
     """Check the parameters and lend an estimator to fit, in which the preset is settled.
 
     Afterwards the estimator itself has what the other has learned, beside its own parameters, and `settings_`. If the
-    fit fails, it is as it was before. Without a preset the two are one.
+    fit fails, it is as it was before.
 
     Parameters
     ----------
@@ -101,8 +101,6 @@ def using_preset(model: M) -> Iterator[M]:
     """
     check_parameters(model)
     settings = find_settings(model)
-    used = model if model.preset is None else settle_preset(model)
+    used = settle_preset(model)
     yield used
-    if used is not model:
-        model.__dict__ = {**vars(used), **model.get_params(deep=False)}
-    model.settings_ = settings
+    model.__dict__ = {**vars(used), **model.get_params(deep=False), "settings_": settings}
