@@ -15,9 +15,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
+from rulegrove.estimators import _base, attributes
 from sklearn_checks import expected_failures
+from small_pools import shrink_pool
 
 KINDS = [RuleEnsembleClassifier, RuleEnsembleRegressor]
 
@@ -112,6 +114,42 @@ def test_a_second_fit_forgets_the_first(kind):
     assert fitted.n_features_in_ == 3
     assert not hasattr(fitted, "feature_names_in_")
     assert_same_model(fitted, make(kind).fit(X[:, :3], y), X[:, :3])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, RuleAttributeSelector])
+@pytest.mark.parametrize("preset", [None, "fast"])
+@pytest.mark.parametrize("end", ["refused", "failed", "interrupted"])
+@pytest.mark.parametrize("n_rows", [120, "many"])
+def test_a_refit_that_does_not_end_leaves_the_model_whole(monkeypatch, kind, preset, end, n_rows):
+    """The classes and names of the new fit stood beside the rules of the old one, and `predict` gave wrong labels."""
+    if n_rows == "many":
+        shrink_pool(monkeypatch, 100)
+    X, y = make_data(kind)
+    fitted = make(kind, preset=preset).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    fitted.note = "of the user"
+    before = vars(fitted).copy()
+    weights = None
+    if end == "refused":
+        weights = np.full(len(y), -1.0)
+    else:
+        error = KeyboardInterrupt if end == "interrupted" else MemoryError
+
+        def stop(*args, **kwargs):
+            raise error
+
+        monkeypatch.setattr(_base, "make_model", stop)  # all but the last step of a fit
+        monkeypatch.setattr(attributes, "mean_shares", stop)
+    other = np.where(y > np.median(y), "new", "labels") if kind is RuleEnsembleClassifier else -y
+    with pytest.raises((ValueError, MemoryError, KeyboardInterrupt)):
+        fitted.fit(X[:, :3], other, sample_weight=weights)
+    assert vars(fitted).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(fitted).items())
+
+
+def test_a_second_selection_forgets_the_losses_of_the_first():
+    X, y = make_data(RuleEnsembleRegressor)
+    selector = RuleAttributeSelector(n_candidates=20, n_repeats=2, min_votes=1, n_jobs=1).fit(X, y)
+    assert not hasattr(selector.set_params(criterion="votes").fit(X, y), "losses_")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -352,6 +352,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
 
     def _keep(self, repetitions: Sequence[_Repetition], columns: Columns) -> None:
         """Set the fitted attributes and the mask."""
+        self.__dict__.pop("losses_", None)  # those of an earlier fit by the other criterion
         self.importances_ = np.mean([repetition.importances for repetition in repetitions], axis=0)
         voted = [
             VotedRule(rule, rule.text(columns.features), number, votes)
