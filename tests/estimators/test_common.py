@@ -10,7 +10,7 @@ import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -233,6 +233,30 @@ def test_weights_are_routed(kind):
     assert_same_model(search.best_estimator_, direct, X)
     blind = make(kind, selection=0.05).fit(X, y_spoilt)
     assert direct.score(X[:100], y[:100]) > blind.score(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_are_routed(kind):
+    """To the splitter of a search and to the fit, whose own folds hold out whole groups, too."""
+    X, y = make_data(kind, 160)
+    groups = np.arange(160) // 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make(kind, cv=GroupKFold(3)).set_fit_request(groups=True)
+        found = cross_validate(model, X, y, cv=GroupKFold(4), params={"groups": groups}, return_estimator=True)
+        search = GridSearchCV(model, {"n_candidates": [20, 30]}, cv=GroupKFold(2)).fit(X, y, groups=groups)
+    for fitted, (train, _) in zip(found["estimator"], GroupKFold(4).split(X, y, groups), strict=True):
+        assert_same_model(fitted, make(kind, cv=GroupKFold(3)).fit(X[train], y[train], groups=groups[train]), X)
+    assert len(search.best_estimator_.selection_.fold_points) == 3
+    assert search.best_estimator_.get_metadata_routing().fit.requests["groups"] is True
+
+
+def test_logarithms_of_probabilities():
+    X, y = make_data(RuleEnsembleClassifier)
+    model = make(RuleEnsembleClassifier, calibration=None, solver=Glmnet()).fit(X, y)
+    far = np.vstack([X, 9.0 * X])
+    assert (model.predict_proba(far) == 0).any()
+    np.testing.assert_array_equal(np.exp(model.predict_log_proba(far)) > 0, model.predict_proba(far) > 0)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(far)), model.predict_proba(far), rtol=1e-12)
 
 
 def test_a_good_partner_in_a_stack():

@@ -21,6 +21,7 @@ from rulegrove._validation import (
     RealNotInt,
     StrOptions,
     check_features,
+    check_groups,
     check_parameters,
     check_weights,
     count_threads,
@@ -34,7 +35,14 @@ from rulegrove.estimators._design import Counted, Design, Request, count_request
 from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
 from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
-from rulegrove.estimators._growing import Growth, check_subsample, count_features, count_subsample, size_pool
+from rulegrove.estimators._growing import (
+    Growth,
+    check_candidates,
+    check_subsample,
+    count_features,
+    count_subsample,
+    size_pool,
+)
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._sampling import RowCode, Sampled, Source, TargetCode
 from rulegrove.estimators._training import (
@@ -163,6 +171,7 @@ class BaseRuleEnsemble(BaseEstimator):
     _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
     _no_loss_for: ClassVar[str]  # what other losses are for
     _of_classes: ClassVar[bool]  # whether the target is classes
+    classes_: AnyArray  # of a classifier alone
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -184,7 +193,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
         """Tell what each term says about the target, as fields of a `RankedTerm`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow rules, weight them, keep the best few.
 
         Parameters
@@ -195,24 +204,28 @@ class BaseRuleEnsemble(BaseEstimator):
             The target.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights; rows of weight zero are left out.
+        groups : array-like of shape (n_samples,), optional
+            Rows that belong together, such as those of one patient: no fold of the cross-validation holds out a part of
+            a group. With a number as `cv` whole groups are dealt out, classes as evenly as they allow; a splitter such
+            as ``GroupKFold()`` is given the groups.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self._fit_table(X, y, sample_weight, by_rows=True)
+        return self._fit_table(X, y, sample_weight, groups, by_rows=True)
 
-    def _fit_table(self, X: Any, y: Any, sample_weight: Any, *, by_rows: bool) -> Self:
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, by_rows: bool) -> Self:
         """Fit as `fit` does; without `by_rows` a solver that is left to choose goes by statistics alone."""
         with using_preset(self) as used:
             check_sources(used)
             solver = used._make_solver()
             table = as_table(X)
             if len(table) > _growing.POOL_ROWS:
-                used._fit_sampled(used._in_memory(table, y, sample_weight), solver)
+                used._fit_sampled(used._in_memory(table, y, sample_weight, groups), solver)
                 return self
-            data, folds, n_folds, rngs = used._read(table, y, sample_weight)
+            data, folds, n_folds, rngs = used._read(table, y, sample_weight, groups)
 
             def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
                 return count_requests(data, requests, folds, count_threads(used.n_jobs), progress)
@@ -269,12 +282,13 @@ class BaseRuleEnsemble(BaseEstimator):
         needed = SAMPLE_ROWS if getattr(solver, "needs_rows", False) else 0
         return max(pool + CALIBRATION_ROWS, needed)
 
-    def _in_memory(self, table: Any, y: Any, sample_weight: Any) -> TableInMemory:
+    def _in_memory(self, table: Any, y: Any, sample_weight: Any, groups: Any) -> TableInMemory:
         """Return a table with its target as a source to fit to."""
         return TableInMemory(
             table,
             y,
             sample_weight,
+            groups,
             read_labels=self._read_labels,
             classes=self._of_classes,
             categorical=self.categorical_features,
@@ -399,7 +413,7 @@ class BaseRuleEnsemble(BaseEstimator):
         )
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
     ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
         table = as_table(X)
@@ -410,8 +424,11 @@ class BaseRuleEnsemble(BaseEstimator):
         check_subsample(self.subsample, data.rows.size)
         warn_constant(data)
         *rngs, fold_rng = make_rng(self.random_state).spawn(3)
+        dealt = check_groups(groups, columns.n_rows)
         if isinstance(self.selection, str):
-            folds, n_folds = assign_folds(5 if self.cv is None else self.cv, data, target.codes, X, y, fold_rng)
+            labels = y if target.codes is None else self.classes_[target.codes]
+            cv = 5 if self.cv is None else self.cv
+            folds, n_folds = assign_folds(cv, data, target.codes, X, labels, fold_rng, dealt)
         else:
             folds, n_folds = np.full(columns.n_rows, NEVER_HELD_OUT), 1
             folds[data.rows] = 0
@@ -419,6 +436,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _growth(self, data: TrainingData) -> Growth:
         """Return the parameters of the trees, resolved."""
+        check_candidates(self.n_candidates)
         given = take_given(self, data)
         constraints = replace(self._constraints(data), forced=frozenset(given.own if self.force_rules else ()))
         check_directions(given.own, constraints, data)
@@ -506,8 +524,8 @@ class BaseRuleEnsemble(BaseEstimator):
         Returns
         -------
         Explanation
-            Parts that add up to the score exactly; ``explain(X)[i]`` prints the terms that fired on row ``i``, and
-            its `sentences` tell them in words.
+            Parts that add up to the score exactly; ``explain(X)[i]`` prints the ten terms that added most on row
+            ``i``, ``explain(X)[i].to_text(top=30)`` more of them, and its `sentences` tell them in words.
 
         Examples
         --------
@@ -523,7 +541,11 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_is_fitted(self)
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
-        return explain_rows(self._model, self._columns(X), self.rules_, classes)
+        return explain_rows(self._model, self._columns(X), self.rules_, classes, self._probabilities)
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray | None:
+        """Return the probability of each class from the scores; a number has none."""
+        return None
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:

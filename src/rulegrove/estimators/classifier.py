@@ -492,6 +492,21 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         """
         return self._probabilities(self._scores(X))
 
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithm of `predict_proba`; minus infinity where that is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each class from the scores."""
         if self.calibration_ is not None:
