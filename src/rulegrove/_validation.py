@@ -29,6 +29,7 @@ __all__ = [
     "is_missing",
 ]
 
+LARGEST_TARGET = 1e300
 MOST_CLASSES = 20  # a target of more distinct numbers is a number, not a class, unless told otherwise
 
 
@@ -149,6 +150,12 @@ def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop or repair these rows.")
+    if np.abs(values).max(initial=0.0) > LARGEST_TARGET:
+        row = int(np.argmax(np.abs(values)))
+        raise InvalidInputError(
+            f"y holds {values[row]:g} in row {row}; numbers beyond {LARGEST_TARGET:g} cannot be added up. Divide the "
+            "target by a constant."
+        )
     return values
 
 

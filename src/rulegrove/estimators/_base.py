@@ -258,13 +258,15 @@ class BaseRuleEnsemble(BaseEstimator):
         sampled = source.sample(sample_seed, functools.partial(self._count_drawn, solver))
         check_features(self, sampled.table, reset=True)
         target_code = self._learn_target(sampled)
+        weighted = sampled.summary.varies(target_code.class_weights)
+        target_code = target_code.weighing(sampled.summary.heaviest if weighted else None)
         target = target_code.read(sampled.y, sampled.weights)
         data = TrainingData.of(sampled.columns, target, Drawn(sampled.ranks, sampled.summary.n_rows))
+        data = replace(data, units=target_code.units)
         check_subsample(self.subsample, data.n_counted)
         warn_constant(data)
         cv = (5 if self.cv is None else self.cv) if isinstance(self.selection, str) else 1
         dealt = source.deal(cv, target_code, fold_seed)
-        weighted = sampled.summary.varies(target_code.class_weights)
         code = RowCode(sampled.columns.features, target_code, weighted, dealt)
         *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
 
@@ -321,8 +323,8 @@ class BaseRuleEnsemble(BaseEstimator):
             self._check_forced(growth.given.own, solver, joint, data)
         plan = Plan(
             growth=growth,
-            solver=solver,
-            selection=selection,
+            solver=data.units.take_solver(solver),
+            selection=data.units.take_point(solver, selection),
             max_terms=self.max_terms,
             folds=folds,
             n_folds=n_folds,
@@ -332,6 +334,9 @@ class BaseRuleEnsemble(BaseEstimator):
         )
         pools = fit_pools(parts, plan, spawn_pairs(rngs, len(parts)), count, progress)
         progress.close()
+        if not data.units.is_plain:
+            pools = [pool.give_back(data.units, selection) for pool in pools]
+            data = data.give_back()
         outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
         self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
         self._calibrate(data, folds, pools)
@@ -447,7 +452,7 @@ class BaseRuleEnsemble(BaseEstimator):
             shrinkage=self.shrinkage,
             max_features=count_features(self.max_features, data.columns.n_features),
             min_samples_leaf=self.min_samples_leaf,
-            min_impurity=self.min_impurity,
+            min_impurity=data.units.take_impurity(self.min_impurity),
             max_conditions=self.max_conditions,
             max_bins=self.max_bins,
             max_correlation=self.max_correlation,

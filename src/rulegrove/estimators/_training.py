@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove.columns import CHUNK_ROWS, Columns
+from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 
 NEVER_HELD_OUT = -1
@@ -25,6 +26,8 @@ class Target:
         Minus `offset`: moments of values near zero lose no digits.
     offset : float
         What the model adds back.
+    units : Units
+        Of values, offset and weights.
     weights : ndarray of shape (n_rows,), optional
         Sample weights times class weights.
     codes : ndarray of shape (n_rows,), optional
@@ -35,6 +38,7 @@ class Target:
     offset: float
     weights: FloatArray | None
     codes: IntArray | None = None
+    units: Units = PLAIN
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class TrainingData:
     weights: FloatArray | None
     rows: IntArray
     drawn: "Drawn | None" = None
+    units: Units = PLAIN
 
     @classmethod
     def of(cls, columns: Columns, target: Target, drawn: "Drawn | None" = None) -> "TrainingData":
@@ -76,9 +81,15 @@ class TrainingData:
             raise InvalidInputError(f"A fit needs at least two rows of positive weight; got n_samples = {rows.size}.")
         if target.codes is not None and np.ptp(target.codes[rows]) == 0:
             raise InvalidInputError("The rows of positive weight belong to one class; a classifier needs two classes.")
+        units = target.units
         if weights is not None and np.ptp(weights[rows]) == 0:
-            weights = None
-        return cls(columns, target.values, target.offset, weights, rows, drawn)
+            weights, units = None, replace(units, weight=0)
+        return cls(columns, target.values, target.offset, weights, rows, drawn, units)
+
+    def give_back(self) -> "TrainingData":
+        """Return the same with targets in the user's units."""
+        exponent = self.units.target
+        return replace(self, targets=shift(self.targets, exponent), offset=shift(self.offset, exponent), units=PLAIN)
 
     def of_output(self, output: int) -> "TrainingData":
         """Return the same rows with one of the outputs."""

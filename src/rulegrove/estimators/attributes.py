@@ -270,7 +270,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
             announce_compilation(kernels)
             data, *_ = model._read(table, y, sample_weight)
-            used._keep(used._run(model, solver, data), data.columns)
+            used._keep(used._run(model, data.units.take_solver(solver), data), data.columns)
         return self
 
     def _run(self, model: BaseRuleEnsemble, solver: Solver, data: TrainingData) -> list[_Repetition]:

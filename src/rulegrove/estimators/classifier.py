@@ -293,7 +293,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         self._check_calibration()
         self.classes_, codes = check_class_labels(self, y, n_rows)
-        target = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes))).of_codes(codes, weights)
+        code = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes)))
+        target = code.weighing(np.ones(1) if weights is None else weights).of_codes(codes, weights)
         self._check_class_sizes(codes if target.weights is None else codes[target.weights > 0])
         return target
 

@@ -179,15 +179,14 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         values = check_regression_target(self, y, n_rows)
-        offset = float(np.average(values, weights=weights))
-        return Target((values - offset)[:, None], offset, weights)
+        return TargetCode.of_numbers(values, weights).read(values, weights)
 
     def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
         return check_regression_target(self, y, n_rows)
 
     def _learn_target(self, sampled: Sampled) -> TargetCode:
         # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.
-        return TargetCode(offset=float(np.average(sampled.y, weights=sampled.weights)))
+        return TargetCode.of_numbers(sampled.y, sampled.weights)
 
     def _tree_loss(self, targets: FloatArray) -> Loss:
         if self.tree_loss != "huber":
