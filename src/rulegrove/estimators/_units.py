@@ -96,7 +96,7 @@ class Units:
             for name, value in given.items()
             if value is not None and self._of_parameters[name]
         }
-        return clone(solver).set_params(**changes) if changes else solver  # type: ignore[no-any-return]
+        return clone(solver).set_params(**changes) if changes else solver
 
     def take_point(self, solver: Solver, selection: str | float) -> str | float:
         """Return a given point of a path in these units; steps are steps in any."""
