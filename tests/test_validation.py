@@ -16,6 +16,7 @@ from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove._validation import (
     MOST_CLASSES,
     check_class_labels,
+    check_groups,
     check_parameters,
     check_regression_target,
     check_weights,
@@ -71,11 +72,40 @@ def test_a_target_in_one_column_is_taken_with_a_warning():
         (np.array(["a", None, "b"], dtype=object), "y contains NaN: a missing label"),
         (pd.Series(["a", None, "b"]), "y contains NaN: a missing label"),
         ([0.5, 1.5, 2.25], "Unknown label type: continuous"),
+        ([1, "a", 1], "y mixes labels of the types int, str; convert them all to text"),
+        (np.array([True, "a", True], dtype=object), "y mixes labels of the types bool, str"),
+        ([1, 10**400, 1], "y holds integers of more than 64 bits"),
+        ([b"a", b"b", b"a"], "y must be labels: text, integers or booleans|holds labels of type bytes"),
+        (np.array(["2020-01-01", "2020-01-02", "NaT"], dtype="datetime64[D]"), "y must be labels.*datetime64"),
+        (np.array([1 + 1j, 2, 3]), "Complex data not supported"),
+        (pd.DataFrame({"a": [1, 2, 1], "b": [1, 2, 1]}), "1d array"),
+        (["", "", ""], "one class only: ''"),
     ],
 )
 def test_labels_that_cannot_be_used(labels, words):
     with pytest.raises(ValueError, match=words):
         check_class_labels(CLASSIFIER, labels, 3)
+
+
+NULLABLE = {
+    "pandas": lambda values: pd.Series(values, dtype="boolean" if isinstance(values[0], bool) else "Int64"),
+    "pandas category": lambda values: pd.Series(values, dtype="category"),
+    "pandas of Arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.array(values).type)),
+    "polars": pl.Series,
+    "Arrow": lambda values: pa.chunked_array([values]),
+    "objects": lambda values: np.array(values, dtype=object),
+}
+
+
+@pytest.mark.parametrize("wrap", NULLABLE.values(), ids=NULLABLE)
+@pytest.mark.parametrize("values", [[True, False, True], [7, 3, 7]])
+def test_booleans_are_booleans_and_integers_integers(wrap, values):
+    """Nullable columns became floats: the classes of a truth were 0.0 and 1.0."""
+    classes, codes = check_class_labels(CLASSIFIER, wrap(values), 3)
+    assert classes.dtype.kind == ("b" if values[0] is True else "i")
+    assert classes.tolist() == sorted(set(values))
+    assert codes.tolist() == [1, 0, 1]
+    assert guess_task(wrap(values)) == "classification"
 
 
 @pytest.mark.parametrize("dtype", ["string", "boolean", "Int64"])
@@ -100,7 +130,11 @@ def test_numeric_targets_become_floats(dtype):
         (None, "requires y to be passed"),
         ([1.0, np.nan], r"y contains NaN or infinity \(row 1: nan\)"),
         ([-np.inf, 1.0], r"y contains NaN or infinity \(row 0: -inf\)"),
-        (["a", "b"], "could not convert string to float|y must be numeric"),
+        (["a", "b"], "y must be numeric; got text such as 'a'. Take RuleEnsembleClassifier"),
+        (np.array([1.0, "b"], dtype=object), "got text such as 'b'. Take RuleEnsembleClassifier"),
+        ([1, 10**400], "y holds an integer beyond the range of floats in row 1"),
+        ([object()], "y must be numeric; got object in row 0"),
+        ([[1.0], [1.0, 2.0]], "rows of different lengths"),
         (np.array(["2020-01-01"], dtype="datetime64[D]"), "y must be numeric; got datetime64"),
         (np.array([1 + 1j, 2]), "Complex data not supported"),
         (np.ones((3, 2)), "1d array"),
@@ -143,6 +177,60 @@ def test_parameters_are_compared_with_their_table():
     check_parameters(CLASSIFIER)
     with pytest.raises(ValueError, match=r"'shrinkage' parameter of RuleEnsembleClassifier .* Got 1.5 instead"):
         check_parameters(RuleEnsembleClassifier(shrinkage=1.5))
+
+
+@pytest.mark.parametrize(
+    "name", ["selection", "max_terms", "n_candidates", "cv", "subsample", "n_jobs", "mean_leaves", "max_features"]
+)
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_a_bool_is_no_number(name, value):
+    """`selection=True` was a penalty of 1, `max_terms=True` a cap of one term."""
+    with pytest.raises(ValueError, match=rf"['`]{name}['`]"):
+        check_parameters(RuleEnsembleRegressor(**{name: value}))
+
+
+def test_bools_that_are_meant_pass():
+    check_parameters(RuleEnsembleClassifier(stable=True, force_rules=False, honest_cv=True, verbose=True))
+
+
+class Widened(RuleEnsembleRegressor):
+    def __init__(self, *, own=True):
+        super().__init__()
+        self.own = own
+
+
+def test_a_parameter_of_a_subclass_needs_no_limits():
+    check_parameters(Widened())
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (None, None),
+        ([7, 3, 7], [1, 0, 1]),
+        (["b", "a", "b"], [1, 0, 1]),
+        (np.array(["b", 2, "b"], dtype=object), [0, 1, 0]),
+        (pd.Series(["b", "a", "b"], dtype="category"), [1, 0, 1]),
+        (pl.Series([2.5, 1.0, 2.5]), [1, 0, 1]),
+    ],
+)
+def test_groups_become_numbers(groups, expected):
+    found = check_groups(groups, 3)
+    assert found is None if expected is None else found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ([1, 2], r"`groups` must hold one group for each of the 3 rows; got \(2,\)"),
+        ([[1], [2], [3]], r"`groups` must hold one group for each of the 3 rows; got \(3, 1\)"),
+        ([1.0, np.nan, 2.0], "`groups` lacks the group of row 1"),
+        (["a", "b", None], "`groups` lacks the group of row 2"),
+    ],
+)
+def test_groups_that_cannot_be_used(groups, words):
+    with pytest.raises(InvalidInputError, match=words):
+        check_groups(groups, 3)
 
 
 @pytest.mark.parametrize("estimator", [CLASSIFIER, REGRESSOR])

@@ -1,12 +1,59 @@
-"""Says so when the kernels must be compiled, which happens once after installation."""
+"""The kernels' compiler: cached where a folder can be written; says so when there is something to compile."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-_MESSAGE = "rulegrove: compiling its kernels, once after installation; this takes some 15 seconds ...\n"
+import numba
+
+from rulegrove.exceptions import KernelCacheWarning
+
+_MESSAGE = "rulegrove: compiling kernels that are used for the first time; this takes some 15 seconds ...\n"
+F = TypeVar("F", bound=Callable[..., Any])
+
 _told = False
+_warned = False
+_compile: Any = numba.njit  # its annotations do not know all options
+
+
+def njit(**options: Any) -> Callable[[F], F]:
+    """Return a decorator that compiles as `numba.njit` does and keeps the machine code on disk, if there is a place.
+
+    numba keeps it in `NUMBA_CACHE_DIR`, beside the source, or in the user's home, and refuses to work where it can
+    write to none of them: in a container, on a cluster, as a user without a home. There each process compiles anew.
+
+    Parameters
+    ----------
+    **options
+        Those of `numba.njit`.
+    """
+
+    def decorate(function: F) -> F:
+        kernel: F
+        try:
+            kernel = _compile(cache=True, **options)(function)
+        except RuntimeError:  # "no locator available"; any other reason comes again without the cache
+            kernel = _compile(**options)(function)
+            _warn_uncached()
+        return kernel
+
+    return decorate
+
+
+def _warn_uncached() -> None:
+    """Say once that nothing is kept."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "No folder can be written to keep compiled kernels in, neither beside the package nor in the home of the "
+            "user, so every process compiles them anew, some 15 seconds at its first fit. Set the environment variable "
+            "NUMBA_CACHE_DIR to a folder that can be written.",
+            KernelCacheWarning,
+            stacklevel=4,
+        )
 
 
 def is_compiled(kernel: Callable[..., Any]) -> bool:
@@ -14,6 +61,8 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
     stats = getattr(kernel, "stats", None)
     if stats is None or getattr(kernel, "signatures", None):  # plain Python when numba is disabled
         return True
+    if stats.cache_path is None:  # nothing is kept
+        return False
     function = getattr(kernel, "py_func", kernel)
     folder = Path(stats.cache_path)
     module = Path(function.__code__.co_filename).stem

@@ -1,5 +1,6 @@
 """Checks of parameters, targets and weights; the only place that touches scikit-learn's private helpers."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,9 @@ from sklearn.utils import check_array
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_y, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "StrOptions",
     "check_class_labels",
     "check_features",
+    "check_groups",
     "check_parameters",
     "check_regression_target",
     "check_weights",
@@ -27,12 +29,17 @@ __all__ = [
     "is_missing",
 ]
 
+LARGEST_TARGET = 1e300
 MOST_CLASSES = 20  # a target of more distinct numbers is a number, not a class, unless told otherwise
 
 
 def check_parameters(estimator: Any) -> None:
-    """Compare an estimator's parameters with its table `_parameter_constraints`."""
+    """Compare an estimator's parameters with its table `_parameter_constraints`; a bool is no number."""
     estimator._validate_params()
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._parameter_constraints.get(name, [object])
+        if isinstance(value, (bool, np.bool_)) and not any(rule in allowed for rule in ("boolean", "verbose", object)):
+            raise InvalidInputError(f"`{name}` must be no bool; got {value!r}. Give a number, or leave `{name}` out.")
 
 
 def is_missing(value: Any) -> bool:
@@ -56,14 +63,43 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
-    """Return the target as one dimension of the table's length."""
+    """Return the target as one dimension of the table's length: numbers, booleans, text, or objects of other kinds."""
     if y is None:
         name = type(estimator).__name__
         raise InvalidInputError(f"{name} requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows:
-        raise InvalidInputError(f"X has {n_rows} rows but y has {len(y)}; give one target a row.")
-    return np.asarray(y)
+    array = _as_array(y)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(f"Complex data not supported: y must be real numbers or labels; got {array.dtype}.")
+    array = np.asarray(column_or_1d(array, warn=True))
+    if len(array) != n_rows:
+        raise InvalidInputError(f"X has {n_rows} rows but y has {len(array)}; give one target a row.")
+    return _tidy_objects(array) if array.dtype == object else array
+
+
+def _as_array(y: Any) -> AnyArray:
+    """Return a target as an array whose values are those that were given: numpy makes text of a list with some text."""
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise InvalidInputError("y should be a 1d array, one target a row; got rows of different lengths.") from None
+    if isinstance(y, (list, tuple)) and array.dtype.kind in "US" and not all(isinstance(one, str) for one in y):
+        array = np.array(y, dtype=object)
+    return array
+
+
+def _tidy_objects(values: AnyArray) -> AnyArray:
+    """Return objects as booleans or integers where all of them are: nullable columns come as objects."""
+    present = values.tolist()
+    if any(is_missing(value) for value in present):
+        return values
+    if all(isinstance(value, (bool, np.bool_)) for value in present):
+        return values.astype(bool)
+    if all(isinstance(value, Integral) and not isinstance(value, bool) for value in present):
+        try:
+            return values.astype(np.int64)
+        except OverflowError:
+            return values
+    return values
 
 
 def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, AnyArray]:
@@ -74,8 +110,10 @@ def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, A
         raise InvalidInputError(
             f"Input y contains NaN or infinity (row {row}: {y[row]}); drop the rows without a label."
         )
-    if y.dtype == object and any(is_missing(label) for label in y):
-        raise InvalidInputError("Input y contains NaN: a missing label. Drop the rows without a label.")
+    if y.dtype == object:
+        y = _check_label_objects(y)
+    if y.dtype.kind not in "biufUO":
+        raise InvalidInputError(f"y must be labels: text, integers or booleans; got {y.dtype}. Convert them to text.")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -83,18 +121,69 @@ def check_class_labels(estimator: Any, y: Any, n_rows: int) -> tuple[AnyArray, A
     return classes, codes
 
 
+def _check_label_objects(y: AnyArray) -> AnyArray:
+    """Return labels that are text, or numbers as such; refuse labels that are missing, mixed or of another kind."""
+    labels = y.tolist()
+    if any(is_missing(label) for label in labels):
+        raise InvalidInputError("Input y contains NaN: a missing label. Drop the rows without a label.")
+    if all(isinstance(label, str) for label in labels):
+        return y
+    if all(isinstance(label, (float, np.floating)) for label in labels):
+        return y.astype(np.float64)
+    kinds = sorted({type(label).__name__ for label in labels})
+    told = f"mixes labels of the types {', '.join(kinds)}" if len(kinds) > 1 else f"holds labels of type {kinds[0]}"
+    if kinds == ["int"]:
+        told = "holds integers of more than 64 bits"
+    raise InvalidInputError(f"y {told}; convert them all to text or to numbers.")
+
+
 def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     """Return the target as finite float64."""
     y = _read_vector(estimator, y, n_rows)
-    if y.dtype.kind in "OUS":
-        y = np.asarray(_check_y(y, y_numeric=True, estimator=estimator))
+    if y.dtype == object:
+        y = _as_numbers(y)
+    if y.dtype.kind in "US":
+        raise _refuse_text(y)
     if y.dtype.kind not in "fiub":
         raise InvalidInputError(f"y must be numeric; got {y.dtype}.")
     values: FloatArray = np.asarray(y, dtype=np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise InvalidInputError(f"Input y contains NaN or infinity (row {row}: {y[row]}); drop or repair these rows.")
+    if np.abs(values).max(initial=0.0) > LARGEST_TARGET:
+        row = int(np.argmax(np.abs(values)))
+        raise InvalidInputError(
+            f"y holds {values[row]:g} in row {row}; numbers beyond {LARGEST_TARGET:g} cannot be added up. Divide the "
+            "target by a constant."
+        )
     return values
+
+
+def _as_numbers(y: AnyArray) -> FloatArray:
+    """Return objects as numbers, NaN where missing."""
+    numbers = np.full(len(y), np.nan)
+    for row, value in enumerate(y.tolist()):
+        if is_missing(value):
+            continue
+        try:
+            numbers[row] = float(value)
+        except OverflowError:
+            raise InvalidInputError(
+                f"y holds an integer beyond the range of floats in row {row}; take its logarithm or divide the target."
+            ) from None
+        except (TypeError, ValueError):
+            if isinstance(value, str):
+                raise _refuse_text(y[row:]) from None
+            raise InvalidInputError(f"y must be numeric; got {type(value).__name__} in row {row}.") from None
+    return numbers
+
+
+def _refuse_text(y: AnyArray) -> InvalidInputError:
+    """Return the error of a target that should be numbers and is text."""
+    return InvalidInputError(
+        f"y must be numeric; got text such as {y.tolist()[0]!r}. Take RuleEnsembleClassifier to predict classes, or "
+        "convert the text to numbers."
+    )
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
@@ -116,6 +205,24 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return np.asarray(weights, dtype=np.float64)
 
 
+def check_groups(groups: Any, n_rows: int) -> IntArray | None:
+    """Return groups of rows as numbers, sorted as their names are, or None when there are none."""
+    if groups is None:
+        return None
+    names = np.asarray(groups)
+    if names.shape != (n_rows,):
+        raise InvalidInputError(f"`groups` must hold one group for each of the {n_rows} rows; got {names.shape}.")
+    missing = np.isnan(names) if names.dtype.kind == "f" else [is_missing(name) for name in names.tolist()]
+    if np.any(missing):
+        row = int(np.argmax(missing))
+        raise InvalidInputError(f"`groups` lacks the group of row {row}; give each row one, its own if it has none.")
+    try:
+        return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    except TypeError:  # names of several kinds have no order
+        places: dict[Any, int] = {}
+        return np.array([places.setdefault(name, len(places)) for name in names.tolist()], dtype=np.int64)
+
+
 def guess_task(y: Any) -> str:
     """Tell whether a target is classes: numbers with a fractional part, or many distinct ones, are a regression.
 
@@ -125,7 +232,8 @@ def guess_task(y: Any) -> str:
     >>> guess_task(np.array([1, 2, 1])), guess_task(np.array([1.5, 2.0])), guess_task(np.array(["a", "b"]))
     ('classification', 'regression', 'classification')
     """
-    values = np.asarray(y)
+    values = _as_array(y)
+    values = _tidy_objects(values) if values.dtype == object and values.ndim == 1 else values
     if values.dtype.kind in "iuf" and values.ndim == 1 and len(np.unique(values)) > MOST_CLASSES:
         return "regression"
-    return "classification" if type_of_target(y, input_name="y") in ("binary", "multiclass") else "regression"
+    return "classification" if type_of_target(values, input_name="y") in ("binary", "multiclass") else "regression"

@@ -31,6 +31,10 @@ class SampleWarning(RulegroveWarning):
     """A model fitted on a sample of the rows does not do as well, or as badly, on all of them."""
 
 
+class KernelCacheWarning(RulegroveWarning):
+    """Compiled kernels cannot be kept on disk, so that every process compiles them anew."""
+
+
 class NotConvergedWarning(RulegroveWarning, ConvergenceWarning):
     """A solver reached its limit before its tolerance; the message says by how much."""
 

@@ -283,6 +283,14 @@ def test_a_label_seen_once():
     make(RuleEnsembleClassifier).fit(frame, np.where(np.arange(40) < 2, "rare", "common"))
 
 
+def test_as_many_classes_as_rows():
+    """Rows of a class of their own are never held out: five folds without a row divided by zero."""
+    X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120)
+    told = "cv=5 folds need rows to hold out, but 0 rows belong to classes of more than one row"
+    with pytest.warns(UserWarning, match="unique classes"), pytest.raises(InvalidInputError, match=told):
+        make(RuleEnsembleClassifier).fit(X, y)
+
+
 def test_a_target_of_another_length(kind):
     frame, y = make_frame()
     with pytest.raises(InvalidInputError, match="X has 40 rows but y has 39"):
@@ -297,7 +305,7 @@ def test_no_target(kind):
 
 def test_words_for_a_number():
     frame, _ = make_frame()
-    with pytest.raises(ValueError, match=r"could not convert string to float|y must be numeric"):
+    with pytest.raises(ValueError, match=r"got text such as 'a'\. Take RuleEnsembleClassifier"):
         make(RuleEnsembleRegressor).fit(frame, ["a", "b"] * 20)
 
 
@@ -333,6 +341,11 @@ def test_weights_that_are_none(kind, weights, words):
     ("name", "value"),
     [
         ("n_candidates", 1),
+        ("n_candidates", 10**12),
+        ("n_candidates", True),
+        ("max_terms", True),
+        ("selection", True),
+        ("selection", np.nan),
         ("n_candidates", 10.5),
         ("max_terms", -1),
         ("mean_leaves", 1.9),

@@ -10,14 +10,16 @@ import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
+from rulegrove.estimators import _base, attributes
 from sklearn_checks import expected_failures
+from small_pools import shrink_pool
 
 KINDS = [RuleEnsembleClassifier, RuleEnsembleRegressor]
 
@@ -114,6 +116,42 @@ def test_a_second_fit_forgets_the_first(kind):
     assert_same_model(fitted, make(kind).fit(X[:, :3], y), X[:, :3])
 
 
+@pytest.mark.parametrize("kind", [*KINDS, RuleAttributeSelector])
+@pytest.mark.parametrize("preset", [None, "fast"])
+@pytest.mark.parametrize("end", ["refused", "failed", "interrupted"])
+@pytest.mark.parametrize("n_rows", [120, "many"])
+def test_a_refit_that_does_not_end_leaves_the_model_whole(monkeypatch, kind, preset, end, n_rows):
+    """The classes and names of the new fit stood beside the rules of the old one, and `predict` gave wrong labels."""
+    if n_rows == "many":
+        shrink_pool(monkeypatch, 100)
+    X, y = make_data(kind)
+    fitted = make(kind, preset=preset).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    fitted.note = "of the user"
+    before = vars(fitted).copy()
+    weights = None
+    if end == "refused":
+        weights = np.full(len(y), -1.0)
+    else:
+        error = KeyboardInterrupt if end == "interrupted" else MemoryError
+
+        def stop(*args, **kwargs):
+            raise error
+
+        monkeypatch.setattr(_base, "make_model", stop)  # all but the last step of a fit
+        monkeypatch.setattr(attributes, "mean_shares", stop)
+    other = np.where(y > np.median(y), "new", "labels") if kind is RuleEnsembleClassifier else -y
+    with pytest.raises((ValueError, MemoryError, KeyboardInterrupt)):
+        fitted.fit(X[:, :3], other, sample_weight=weights)
+    assert vars(fitted).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(fitted).items())
+
+
+def test_a_second_selection_forgets_the_losses_of_the_first():
+    X, y = make_data(RuleEnsembleRegressor)
+    selector = RuleAttributeSelector(n_candidates=20, n_repeats=2, min_votes=1, n_jobs=1).fit(X, y)
+    assert not hasattr(selector.set_params(criterion="votes").fit(X, y), "losses_")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["pickle", "joblib"])
 @pytest.mark.parametrize("used", [False, True])
@@ -195,6 +233,30 @@ def test_weights_are_routed(kind):
     assert_same_model(search.best_estimator_, direct, X)
     blind = make(kind, selection=0.05).fit(X, y_spoilt)
     assert direct.score(X[:100], y[:100]) > blind.score(X[:100], y[:100])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_are_routed(kind):
+    """To the splitter of a search and to the fit, whose own folds hold out whole groups, too."""
+    X, y = make_data(kind, 160)
+    groups = np.arange(160) // 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make(kind, cv=GroupKFold(3)).set_fit_request(groups=True)
+        found = cross_validate(model, X, y, cv=GroupKFold(4), params={"groups": groups}, return_estimator=True)
+        search = GridSearchCV(model, {"n_candidates": [20, 30]}, cv=GroupKFold(2)).fit(X, y, groups=groups)
+    for fitted, (train, _) in zip(found["estimator"], GroupKFold(4).split(X, y, groups), strict=True):
+        assert_same_model(fitted, make(kind, cv=GroupKFold(3)).fit(X[train], y[train], groups=groups[train]), X)
+    assert len(search.best_estimator_.selection_.fold_points) == 3
+    assert search.best_estimator_.get_metadata_routing().fit.requests["groups"] is True
+
+
+def test_logarithms_of_probabilities():
+    X, y = make_data(RuleEnsembleClassifier)
+    model = make(RuleEnsembleClassifier, calibration=None, solver=Glmnet()).fit(X, y)
+    far = np.vstack([X, 9.0 * X])
+    assert (model.predict_proba(far) == 0).any()
+    np.testing.assert_array_equal(np.exp(model.predict_log_proba(far)) > 0, model.predict_proba(far) > 0)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(far)), model.predict_proba(far), rtol=1e-12)
 
 
 def test_a_good_partner_in_a_stack():

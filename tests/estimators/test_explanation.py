@@ -4,15 +4,17 @@ import html.parser
 import re
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from inspected_models import KINDS, fit
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.columns import Feature
 from rulegrove.datasets import load
 from rulegrove.estimators import model as model_module
-from rulegrove.estimators.explanation import SHOWN_TERMS
+from rulegrove.estimators.explanation import SHOWN_TERMS, _read_value
 from rulegrove.exceptions import InvalidInputError
 
 HOSTILE = "<script>alert('x')</script>"
@@ -88,7 +90,9 @@ def test_two_classes_speak_for_the_second():
     assert explanation.classes == ("no", "yes")
     negative = int(np.argmin(explanation.scores))
     assert explanation[negative].prediction == "no"
-    assert repr(explanation[negative]).startswith("Predicted no; score -")
+    probability = model.predict_proba(table)[negative, 0]
+    assert explanation[negative].probability == probability
+    assert repr(explanation[negative]).startswith(f"Predicted no with probability {probability:.3g}; score -")
 
 
 def test_several_classes_explain_the_predicted_one_or_the_one_asked_for():
@@ -128,9 +132,47 @@ def test_long_lists_are_cut_and_the_rest_is_added_up():
     row = max(model.explain(X), key=lambda row: len(row.terms))
     assert len(row.terms) > SHOWN_TERMS
     lines = repr(row).splitlines()
-    assert re.search(rf"{len(row.terms) - SHOWN_TERMS} more terms$", lines[-2])
+    assert SHOWN_TERMS == 10
+    hidden = row.parts[10:]
+    assert lines[-2].split(maxsplit=1) == [f"{hidden.sum():+.4g}", f"and {len(row.terms) - 10} smaller parts"]
     assert lines[-1].endswith("intercept")
+    starts = [line.split()[0] for line in lines if re.match(r" *[+-]", line)]
+    assert starts == [f"{part:+.4g}" for part in (*row.parts[:10], hidden.sum(), row.intercept)]
+    assert "smaller part" not in row.to_text(top=len(row.terms))
+    assert "and 1 smaller part\n" in row.to_text(top=len(row.terms) - 1)
     assert repr(model.explain(X)).startswith("Explanation of 768 rows by")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_tells_its_probability_and_the_values_behind_its_terms(kind):
+    model, table, _, _ = fit(kind)
+    explanation = model.explain(table)
+    chances = model.predict_proba(table) if hasattr(model, "classes_") else None
+    for index, row in enumerate(explanation):
+        if chances is None:
+            assert row.probability is None
+        else:
+            assert row.probability == chances[index, list(model.classes_).index(row.prediction)]
+        used = {model._model.features[feature].name for term in row.terms for feature in term.term.features}
+        assert set(row.values) == used
+        for name, value in row.values.items():
+            given = table[name].iloc[index]
+            assert (value is None and pd.isna(given)) or value == given
+    row = explanation[0]
+    if row.terms:
+        first = row.terms[0].term.features[0]
+        assert next(iter(row.values)) == model._model.features[first].name
+        assert f"Values: {next(iter(row.values))} " in row.to_text(top=1)
+        assert f"Values: {next(iter(row.values))} " in row._repr_html_()
+
+
+def test_values_are_told_as_a_reader_knows_them():
+    assert _read_value(Feature("a"), np.nan) is None
+    assert _read_value(Feature("a"), 2.5) == 2.5
+    assert _read_value(Feature("a", ("x", "y")), 1.0) == "y"
+    assert _read_value(Feature("a", ("x", "y")), 2.0) == "a category that training did not have"
+    assert _read_value(Feature("a", ("x", "y"), pooled=True), 2.0) == "any other"
+    assert _read_value(Feature("a.date", column="a", part="date"), 366.0) == "1971-01-02"
 
 
 def test_a_model_without_terms_is_its_intercept():

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.columns import Columns, Feature
-from rulegrove.estimators import _growing
+from rulegrove.estimators import _base, _growing, _in_memory
 from rulegrove.estimators._growing import count_features, count_subsample, draw_pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.rules.rule import Rule
+from small_pools import shrink_pool
 
 
 def make_data(values, y, weights=None, codes=None):
@@ -189,6 +190,127 @@ def test_more_folds_than_rows_are_refused():
     data = make_data(np.ones((3, 1)), np.arange(3))
     with pytest.raises(InvalidInputError, match="cv=5 folds need at least 5 rows; got n_samples = 3"):
         assign_folds(5, data, None, None, None, np.random.default_rng(0))
+
+
+ROWS, EVEN, ODD = np.arange(40), np.arange(0, 40, 2), np.arange(1, 40, 2)
+
+
+@pytest.mark.parametrize(
+    ("cv", "words"),
+    [
+        ([(EVEN, EVEN), (ODD, ODD)], "Split 1 of `cv` both trains on row 0 and holds it out"),
+        ([(ODD, EVEN), (ROWS, ODD)], "Split 2 of `cv` both trains on row 1 and holds it out"),
+        ([(ODD, np.r_[EVEN, 4]), (EVEN, ODD)], "The test rows of split 1 of `cv` name row 4 more than once"),
+        ([(np.r_[ODD, 7], EVEN), (EVEN, ODD)], "The training rows of split 1 of `cv` name row 7 more than once"),
+        ([(ODD, EVEN), (EVEN, ODD + 2)], "test rows of split 2 of `cv` must be positions from 0 to 39; got 41"),
+        ([(ODD, EVEN - 2), (EVEN, ODD)], "test rows of split 1 of `cv` must be positions from 0 to 39; got -2"),
+        ([(ODD, EVEN + 0.5), (EVEN, ODD)], "positions from 0 to 39, or a mask of all rows; got float64"),
+        ([(ROWS[:20] > 0, EVEN), (EVEN, ODD)], r"a mask of all rows; got bool of shape \(20,\)"),
+        ([(ODD, EVEN), (EVEN[1:], ODD)], "split 2 trains on 19 and holds out 20 of 40 rows"),
+        ([(ODD, EVEN), (ODD, EVEN)], "`cv` holds out some rows twice"),
+        ([(ODD, EVEN)], "at least two splits; got 1"),
+        ([ODD, EVEN], "pairs of training and test rows; split 1 is"),
+        ([1, 2], "pairs of training and test rows; split 1 is 1"),
+        (GroupKFold(3), "`cv`=GroupKFold.* cannot split the rows: .*Give `groups` to `fit`"),
+        (KFold(50), "`cv`=KFold.* cannot split the rows: Cannot have number of splits n_splits=50"),
+    ],
+)
+def test_splits_that_cannot_be_used(cv, words):
+    """Rows trained on were held out, and the training rows that were given were not those that were used."""
+    data = make_data(np.ones((40, 1)), ROWS)
+    with pytest.raises(InvalidInputError, match=words):
+        assign_folds(cv, data, None, np.ones((40, 1)), ROWS, np.random.default_rng(0))
+
+
+def test_masks_are_positions():
+    data = make_data(np.ones((40, 1)), ROWS)
+    masks = [(ROWS % 2 == 1, ROWS % 2 == 0), ((ROWS % 2 == 0).tolist(), ODD)]
+    folds, _ = assign_folds(masks, data, None, np.ones((40, 1)), ROWS, np.random.default_rng(0))
+    np.testing.assert_array_equal(folds, ROWS % 2)
+
+
+@pytest.mark.parametrize("way", ["splitter", "groups"])
+def test_a_fold_with_all_rows_of_a_class_is_named(way):
+    labels = np.where(ROWS < 10, "rare", np.where(ROWS < 25, "some", "many"))
+    codes = np.unique(labels, return_inverse=True)[1]
+    data = make_data(np.ones((40, 1)), codes, codes=codes)
+    groups, cv = (ROWS // 10, 4) if way == "groups" else (None, KFold(4))
+    with pytest.raises(InvalidInputError, match=r"Fold \d of `cv` holds out all rows of class 'rare'"):
+        assign_folds(cv, data, codes, np.ones((40, 1)), labels, np.random.default_rng(0), groups)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n_groups=st.integers(4, 40),
+    n_folds=st.integers(2, 4),
+    classes=st.booleans(),
+    weighted=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_a_count_deals_whole_groups_out(n_groups, n_folds, classes, weighted, seed):
+    rng = np.random.default_rng(seed)
+    groups = np.r_[np.arange(n_groups), np.arange(n_groups), rng.integers(n_groups, size=6 * n_groups)]
+    codes = np.r_[np.zeros(n_groups, int), np.ones(n_groups, int), rng.integers(2, size=6 * n_groups)]
+    weights = np.r_[np.ones(2 * n_groups), rng.integers(2, size=6 * n_groups)] if weighted else None
+    data = make_data(np.ones((groups.size, 1)), codes, weights, codes)
+    folds, count = assign_folds(n_folds, data, codes if classes else None, None, codes, rng, groups)
+    assert count == n_folds
+    assert (np.bincount(folds[data.rows], minlength=n_folds) > 0).all()
+    assert all(np.unique(folds[data.rows][groups[data.rows] == group]).size == 1 for group in range(n_groups))
+    largest = np.bincount(groups[data.rows]).max()
+    assert classes or np.ptp(np.bincount(folds[data.rows], minlength=n_folds)) <= largest
+
+
+def test_groups_of_equal_classes_are_dealt_out_evenly():
+    groups = np.arange(400) // 4
+    codes = (groups % 5 == 0).astype(np.int64)  # twenty groups of one class, eighty of the other
+    data = make_data(np.ones((400, 1)), codes, codes=codes)
+    folds, _ = assign_folds(5, data, codes, None, codes, np.random.default_rng(0), groups)
+    assert np.bincount(folds[codes == 1]).tolist() == [16] * 5
+    assert np.bincount(folds[codes == 0]).tolist() == [64] * 5
+
+
+def test_fewer_groups_than_folds_are_refused():
+    data = make_data(np.ones((40, 1)), ROWS)
+    with pytest.raises(InvalidInputError, match="cv=5 folds need at least 5 groups; `groups` has 4"):
+        assign_folds(5, data, None, None, None, np.random.default_rng(0), ROWS % 4)
+
+
+# Groups in a fit
+
+
+@pytest.mark.parametrize("kind", [RuleEnsembleClassifier, RuleEnsembleRegressor])
+@pytest.mark.parametrize("cv", [4, GroupKFold(4)])
+@pytest.mark.parametrize("pool", [None, 100])
+def test_groups_are_held_out_whole(monkeypatch, kind, cv, pool):
+    """Whatever the way: rows of a group are alike, and a row whose sisters are trained on is no test."""
+    if pool is not None:
+        shrink_pool(monkeypatch, pool)
+    dealt = []
+
+    def watch(*arguments):
+        dealt.append(assign_folds(*arguments))
+        return dealt[-1]
+
+    for module in (_base, _in_memory):
+        monkeypatch.setattr(module, "assign_folds", watch)
+    rng = np.random.default_rng(0)
+    groups = rng.integers(30, size=300)
+    X = np.column_stack([groups, rng.normal(size=300)])
+    y = (groups % 2 + (X[:, 1] > 0) > 1).astype(int) if kind is RuleEnsembleClassifier else groups % 7 + X[:, 1]
+    model = kind(n_candidates=30, cv=cv, random_state=0, n_jobs=1).fit(X, y, groups=[f"g{k}" for k in groups])
+    [(folds, n_folds)] = dealt
+    assert n_folds == len(model.selection_.fold_points) == 4
+    assert all(np.unique(folds[groups == group]).size == 1 for group in range(30))
+    plain = kind(n_candidates=30, cv=4, random_state=0, n_jobs=1).fit(X, y)
+    assert (model.selection_.errors[:5] != plain.selection_.errors[:5]).any()
+
+
+def test_groups_do_not_matter_without_cross_validation():
+    X, y, _ = make_rows()
+    one = RuleEnsembleRegressor(n_candidates=20, selection=0.1, random_state=0).fit(X, y, groups=np.arange(150) % 2)
+    other = RuleEnsembleRegressor(n_candidates=20, selection=0.1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
 # Weights

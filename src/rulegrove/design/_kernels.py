@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import overload
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import BoolArray, FloatArray, Int32Array, IntArray, Words
 
 # The annotations that come with these two do not fit their use.
@@ -99,7 +100,7 @@ def _overload_compare(block: Any, row: Any, start: Any, bound: Any) -> Any:
     return lambda block, row, start, bound: _compare_vector(block, row, start, bound)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def evaluate_rules(
     block: FloatArray,
     atom_rows: Int32Array,
@@ -195,7 +196,7 @@ def _overload_count_pairs(
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _pack(words: Words, first: int, begin: int, packed: Words) -> None:
     """Fill `packed` with the words from ``words[first, begin]`` on, zeros beyond the edges."""
     n_rules = min(packed.shape[0], words.shape[0] - first)
@@ -210,7 +211,7 @@ def _pack(words: Words, first: int, begin: int, packed: Words) -> None:
             packed[r, w] = _ZERO
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_pair_counts(words: Words, first: int, counts: IntArray) -> None:
     """Add a strip of the Gram matrix to `counts` (changed in place): rules ``first .. first + STRIP_RULES - 1``.
 
@@ -310,7 +311,7 @@ def _overload_add_lookups(word: Any, tables: Any, sums: Any, row: Any) -> Any:
     return lambda word, tables, sums, row: _add_lookups_vector(word, tables, sums, row)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_masked_sums(words: Words, values: FloatArray, first: int, last: int, sums: FloatArray) -> None:
     """Add the sums of `values` over the rows of rules ``first .. last - 1`` to `sums` (changed in place).
 
@@ -392,7 +393,7 @@ def _overload_sum_where(words: Any, rule: Any, first_word: Any, last_word: Any, 
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sum_rows(words: Words, values: FloatArray, sums: FloatArray) -> None:
     """Write the sum of `values` over the rows of every rule to `sums`; `values` has 64 entries a word."""
     n_words = words.shape[1]
@@ -434,7 +435,7 @@ def _overload_add_where(word: Any, number: Any, scores: Any, start: Any) -> Any:
     return lambda word, number, scores, start: _add_where_vector(word, number, scores, start)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_scores(words: Words, coefs: FloatArray, first_word: int, last_word: int, scores: FloatArray) -> None:
     """Add every rule's coefficients to the scores of its rows (changed in place), rule by rule in order.
 

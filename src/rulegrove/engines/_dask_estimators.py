@@ -9,6 +9,7 @@ from rulegrove.engines._dask_predicting import is_lazy
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.exceptions import InvalidInputError
 
 
 def _adds_client(init: Any, base: type) -> Any:
@@ -25,7 +26,7 @@ class _OnDask(BaseRuleEnsemble):
 
     client: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow rules, weight them, keep the best few.
 
         Parameters
@@ -36,12 +37,16 @@ class _OnDask(BaseRuleEnsemble):
             The target, or the name of its column in X.
         sample_weight : str, dask Series or Array of shape (n_samples,), optional
             Non-negative weights, or the name of their column in X.
+        groups : None
+            Not for tables in parts, whose rows are dealt out to folds by their positions.
 
         Returns
         -------
         self
             The fitted estimator.
         """
+        if groups is not None:
+            raise InvalidInputError("`groups` are for tables in memory; those in parts go to folds row by row.")
         return fit(self, X, y, weights=sample_weight, client=self.client)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -103,6 +103,12 @@ class FitStatistics:
     n_positions: int
     pools: tuple[PoolStatistics, ...]
 
+    def __post_init__(self) -> None:
+        if not self.code.units.is_plain:
+            raise InvalidInputError(
+                "Statistics are kept of targets and weights between 1e-60 and 1e60 in size; divide them first."
+            )
+
     @property
     def n_rows(self) -> int:
         """Rows that were counted."""

@@ -21,6 +21,7 @@ from rulegrove._validation import (
     RealNotInt,
     StrOptions,
     check_features,
+    check_groups,
     check_parameters,
     check_weights,
     count_threads,
@@ -43,7 +44,14 @@ from rulegrove.estimators._design import Counted, Design, Request, count_request
 from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
 from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
-from rulegrove.estimators._growing import Growth, check_subsample, count_features, count_subsample, size_pool
+from rulegrove.estimators._growing import (
+    Growth,
+    check_candidates,
+    check_subsample,
+    count_features,
+    count_subsample,
+    size_pool,
+)
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._sampling import RowCode, Sampled, Source, TargetCode
 from rulegrove.estimators._training import (
@@ -178,6 +186,7 @@ class BaseRuleEnsemble(BaseEstimator):
     _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
     _no_loss_for: ClassVar[str]  # what other losses are for
     _of_classes: ClassVar[bool]  # whether the target is classes
+    classes_: AnyArray  # of a classifier alone
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -199,7 +208,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
         """Tell what each term says about the target, as fields of a `RankedTerm`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow rules, weight them, keep the best few.
 
         Parameters
@@ -210,24 +219,28 @@ class BaseRuleEnsemble(BaseEstimator):
             The target.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights; rows of weight zero are left out.
+        groups : array-like of shape (n_samples,), optional
+            Rows that belong together, such as those of one patient: no fold of the cross-validation holds out a part of
+            a group. With a number as `cv` whole groups are dealt out, classes as evenly as they allow; a splitter such
+            as ``GroupKFold()`` is given the groups.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self._fit_table(X, y, sample_weight, by_rows=True)
+        return self._fit_table(X, y, sample_weight, groups, by_rows=True)
 
-    def _fit_table(self, X: Any, y: Any, sample_weight: Any, *, by_rows: bool) -> Self:
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, by_rows: bool) -> Self:
         """Fit as `fit` does; without `by_rows` a solver that is left to choose goes by statistics alone."""
         with using_preset(self) as used:
             check_sources(used)
             solver = used._make_solver()
             table = as_table(X)
             if count_rows(table) > _growing.POOL_ROWS:
-                used._fit_sampled(used._in_memory(table, y, sample_weight), solver)
+                used._fit_sampled(used._in_memory(table, y, sample_weight, groups), solver)
                 return self
-            data, folds, n_folds, rngs = used._read(table, y, sample_weight)
+            data, folds, n_folds, rngs = used._read(table, y, sample_weight, groups)
 
             def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
                 return count_requests(data, requests, folds, count_threads(used.n_jobs), progress)
@@ -260,13 +273,15 @@ class BaseRuleEnsemble(BaseEstimator):
         sampled = source.sample(sample_seed, functools.partial(self._count_drawn, solver))
         check_features(self, sampled.table, reset=True)
         target_code = self._learn_target(sampled)
+        weighted = sampled.summary.varies(target_code.class_weights)
+        target_code = target_code.weighing(sampled.summary.heaviest if weighted else None)
         target = target_code.read(sampled.y, sampled.weights)
         data = TrainingData.of(sampled.columns, target, Drawn(sampled.ranks, sampled.summary.n_rows))
+        data = replace(data, units=target_code.units)
         check_subsample(self.subsample, data.n_counted)
         warn_constant(data)
         cv = (5 if self.cv is None else self.cv) if isinstance(self.selection, str) else 1
         dealt = source.deal(cv, target_code, fold_seed)
-        weighted = sampled.summary.varies(target_code.class_weights)
         code = RowCode(sampled.columns.features, target_code, weighted, dealt)
         *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
 
@@ -294,12 +309,13 @@ class BaseRuleEnsemble(BaseEstimator):
             max_categories=self.max_bins,
         )
 
-    def _in_memory(self, table: Any, y: Any, sample_weight: Any) -> TableInMemory:
+    def _in_memory(self, table: Any, y: Any, sample_weight: Any, groups: Any) -> TableInMemory:
         """Return a table with its target as a source to fit to."""
         return TableInMemory(
             table,
             y,
             sample_weight,
+            groups,
             read_labels=self._read_labels,
             classes=self._of_classes,
             reading=self._reading,
@@ -331,8 +347,8 @@ class BaseRuleEnsemble(BaseEstimator):
             self._check_forced(growth.given.own, solver, joint, data)
         plan = Plan(
             growth=growth,
-            solver=solver,
-            selection=selection,
+            solver=data.units.take_solver(solver),
+            selection=data.units.take_point(solver, selection),
             max_terms=self.max_terms,
             folds=folds,
             n_folds=n_folds,
@@ -342,6 +358,9 @@ class BaseRuleEnsemble(BaseEstimator):
         )
         pools = fit_pools(parts, plan, spawn_pairs(rngs, len(parts)), count, progress)
         progress.close()
+        if not data.units.is_plain:
+            pools = [pool.give_back(data.units, selection) for pool in pools]
+            data = data.give_back()
         outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
         self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
         self._calibrate(data, folds, pools)
@@ -423,7 +442,7 @@ class BaseRuleEnsemble(BaseEstimator):
         )
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
     ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
         table = as_table(X)
@@ -434,8 +453,11 @@ class BaseRuleEnsemble(BaseEstimator):
         check_subsample(self.subsample, data.rows.size)
         warn_constant(data)
         *rngs, fold_rng = make_rng(self.random_state).spawn(3)
+        dealt = check_groups(groups, columns.n_rows)
         if isinstance(self.selection, str):
-            folds, n_folds = assign_folds(5 if self.cv is None else self.cv, data, target.codes, X, y, fold_rng)
+            labels = y if target.codes is None else self.classes_[target.codes]
+            cv = 5 if self.cv is None else self.cv
+            folds, n_folds = assign_folds(cv, data, target.codes, X, labels, fold_rng, dealt)
         else:
             folds, n_folds = np.full(columns.n_rows, NEVER_HELD_OUT), 1
             folds[data.rows] = 0
@@ -443,6 +465,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _growth(self, data: TrainingData) -> Growth:
         """Return the parameters of the trees, resolved."""
+        check_candidates(self.n_candidates)
         given = take_given(self, data)
         constraints = replace(self._constraints(data), forced=frozenset(given.own if self.force_rules else ()))
         check_directions(given.own, constraints, data)
@@ -453,7 +476,7 @@ class BaseRuleEnsemble(BaseEstimator):
             shrinkage=self.shrinkage,
             max_features=count_features(self.max_features, data.columns.n_features),
             min_samples_leaf=self.min_samples_leaf,
-            min_impurity=self.min_impurity,
+            min_impurity=data.units.take_impurity(self.min_impurity),
             max_conditions=self.max_conditions,
             max_bins=self.max_bins,
             max_correlation=self.max_correlation,
@@ -531,8 +554,8 @@ class BaseRuleEnsemble(BaseEstimator):
         Returns
         -------
         Explanation
-            Parts that add up to the score exactly; ``explain(X)[i]`` prints the terms that fired on row ``i``, and
-            its `sentences` tell them in words.
+            Parts that add up to the score exactly; ``explain(X)[i]`` prints the ten terms that added most on row
+            ``i``, ``explain(X)[i].to_text(top=30)`` more of them, and its `sentences` tell them in words.
 
         Examples
         --------
@@ -548,7 +571,11 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_is_fitted(self)
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
-        return explain_rows(self._model, self._columns(X), self.rules_, classes)
+        return explain_rows(self._model, self._columns(X), self.rules_, classes, self._probabilities)
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray | None:
+        """Return the probability of each class from the scores; a number has none."""
+        return None
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:

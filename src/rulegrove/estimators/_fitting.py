@@ -1,7 +1,7 @@
 """A pool of rules: grown, counted, weighted, a point chosen."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rulegrove.estimators._design import Candidates, Counted, Design, Request, m
 from rulegrove.estimators._growing import Growth, grow_rules
 from rulegrove.estimators._settling import settle_choice
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._units import Units
 from rulegrove.exceptions import SampleWarning
 from rulegrove.joint_selection import Joint, select_joint
 from rulegrove.selection import Selection, select
@@ -82,6 +83,25 @@ class Pool:
     design: Design
     fold_terms: list[Terms]
     outputs: list[Weighted]
+
+    def give_back(self, units: Units, selection: str | float) -> "Pool":
+        """Return the pool in the user's units, who may have given the point as `selection`.
+
+        The statistics stay as they were counted.
+        """
+        whole = self.design.whole
+        design = replace(
+            self.design,
+            total=units.give_moments(self.design.total),
+            whole=None if whole is None else units.give_moments(whole),
+        )
+        outputs = [
+            Weighted(
+                units.give_path(one.path), units.give_selection(one.selection, selection), units.give_solver(one.solver)
+            )
+            for one in self.outputs
+        ]
+        return replace(self, design=design, outputs=outputs)
 
 
 def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> tuple[str | float, bool]:

@@ -22,6 +22,7 @@ from rulegrove.trees.boosting import grow_forest
 POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
 POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
 AUTO_SUBSAMPLE = 1500
+MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
 MOST_AUTO = 2**15  # from 30 million rows on, so that the pool has half a million rows however many there are
 
 
@@ -59,6 +60,15 @@ def count_features(max_features: Any, n_features: int) -> int:
     if isinstance(max_features, (int, np.integer)):
         return min(int(max_features), n_features)
     return max(1, int(max_features * n_features))
+
+
+def check_candidates(n_candidates: int) -> None:
+    """Refuse more rules than pairs of them could be counted."""
+    if n_candidates > MOST_CANDIDATES:
+        raise InvalidInputError(
+            f"`n_candidates` must be at most {MOST_CANDIDATES:,}, for counts of all pairs of rules have to fit into "
+            f"memory; got {n_candidates}. A few thousand serve most tables."
+        )
 
 
 def check_subsample(subsample: Any, n_rows: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rulegrove._progress import Progress
 from rulegrove._typing import AnyArray
-from rulegrove._validation import check_weights
+from rulegrove._validation import check_groups, check_weights
 from rulegrove.columns import Columns, Reading, count_rows, learn_columns
 from rulegrove.estimators._design import Counted, Request, count_requests
 from rulegrove.estimators._sampling import (
@@ -32,6 +32,8 @@ class TableInMemory:
     table : array or data frame of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     sample_weight : array-like of shape (n_rows,), optional
+    groups : array-like of shape (n_rows,), optional
+        Rows that are held out together.
     read_labels : callable
         What checks the target and returns it as an array: ``read_labels(y, n_rows)``.
     classes : bool
@@ -46,6 +48,7 @@ class TableInMemory:
         table: Any,
         y: Any,
         sample_weight: Any,
+        groups: Any,
         *,
         read_labels: Callable[[Any, int], AnyArray],
         classes: bool,
@@ -56,6 +59,7 @@ class TableInMemory:
         self.table, self.n_threads = table, n_threads
         self.weights = check_weights(sample_weight, n_rows)
         self.y = read_labels(y, n_rows)
+        self.groups = check_groups(groups, n_rows)
         self.classes, self.reading = classes, reading
         self.columns: Columns | None = None
 
@@ -75,13 +79,14 @@ class TableInMemory:
         )
 
     def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
-        """Deal all rows out to folds: by their random numbers, or as a splitter does."""
-        if isinstance(cv, (int, np.integer)):
+        """Deal all rows out to folds: by their random numbers, by whole groups, or as a splitter does."""
+        if isinstance(cv, (int, np.integer)) and (self.groups is None or cv == 1):
             return HashFolds(seed, int(cv))
         assert self.columns is not None
         target = code.read(self.y, self.weights)
         data = TrainingData.of(self.columns, target)
-        folds, n_folds = assign_folds(cv, data, target.codes, self.table, self.y, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        folds, n_folds = assign_folds(cv, data, target.codes, self.table, self.y, rng, self.groups)
         return GivenFolds(folds, n_folds)
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:

@@ -5,7 +5,7 @@ and on many machines the same rows are therefore drawn, and the same rules grown
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._training import NEVER_HELD_OUT, Target
+from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import InvalidInputError
 
 
@@ -29,12 +30,39 @@ class TargetCode:
     class_weights : ndarray of shape (n_classes,), optional
         What the weight of a row is multiplied by.
     offset : float
-        What is subtracted from a number.
+        What is subtracted from a number, once it is in its units.
+    units : Units
+        Of numbers and weights.
     """
 
     classes: AnyArray | None = None
     class_weights: FloatArray | None = None
     offset: float = 0.0
+    units: Units = PLAIN
+
+    @classmethod
+    def of_numbers(cls, y: FloatArray, weights: FloatArray | None) -> "TargetCode":
+        """Return the code of a target that is a number, as some rows have it."""
+        counted = y if weights is None else y[weights > 0]
+        code = cls(units=Units.of_target(float(np.abs(counted).max(initial=0.0))))
+        code = code.weighing(weights)
+        numbers, own = code._take(y, weights)
+        return replace(code, offset=float(np.average(numbers, weights=own)))
+
+    def weighing(self, weights: FloatArray | None) -> "TargetCode":
+        """Return the same code for rows of these weights, or for some that are as heavy."""
+        if weights is None:
+            return replace(self, units=replace(self.units, weight=0))
+        most = 1.0 if self.class_weights is None else float(self.class_weights.max())
+        return replace(self, units=self.units.of_weights(float(weights.max(initial=0.0)) * most))
+
+    def _take(self, y: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+        """Return numbers and weights in their units; a row without weight may have any number."""
+        if self.units.is_plain:
+            return y, weights
+        if weights is not None:
+            y, weights = np.where(weights > 0, y, 0.0), shift(weights, -self.units.weight)
+        return shift(y, -self.units.target), weights
 
     @property
     def n_outputs(self) -> int:
@@ -44,18 +72,26 @@ class TargetCode:
     def read(self, y: AnyArray, weights: FloatArray | None) -> Target:
         """Return values of the target as the fit wants them."""
         if self.classes is None:
-            return Target((np.asarray(y, dtype=np.float64) - self.offset)[:, None], self.offset, weights)
+            numbers, weights = self._take(np.asarray(y, dtype=np.float64), weights)
+            return Target((numbers - self.offset)[:, None], self.offset, weights, units=self.units)
         return self.of_codes(self._find(y), weights)
 
     def of_codes(self, codes: IntArray, weights: FloatArray | None) -> Target:
         """Return classes, given by their places among `classes`, as the fit wants them."""
         assert self.classes is not None
+        if weights is not None:
+            weights = shift(weights, -self.units.weight)
         if self.class_weights is not None:
-            by_row = self.class_weights[codes]
-            weights = by_row if weights is None else weights * by_row
+            by_row = shift(self.class_weights, -self.units.weight if weights is None else 0)[codes]
+            with np.errstate(over="ignore"):
+                weights = by_row if weights is None else weights * by_row
+            if not np.isfinite(weights).all():
+                raise InvalidInputError("`class_weight` times `sample_weight` is infinite; divide one of the two.")
         if self.n_outputs == 1:
-            return Target(np.asarray(2.0 * codes - 1.0, dtype=np.float64)[:, None], 0.0, weights, codes)
-        return Target(np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0), 0.0, weights, codes)
+            values = np.asarray(2.0 * codes - 1.0, dtype=np.float64)[:, None]
+        else:
+            values = np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+        return Target(values, 0.0, weights, codes, self.units)
 
     def _find(self, y: AnyArray) -> IntArray:
         """Return the places of labels among the classes."""

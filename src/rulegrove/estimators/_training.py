@@ -1,16 +1,16 @@
 """What is learned from: the target, the rows that count, the fold of each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.columns import CHUNK_ROWS, Columns
+from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 
 NEVER_HELD_OUT = -1
@@ -26,6 +26,8 @@ class Target:
         Minus `offset`: moments of values near zero lose no digits.
     offset : float
         What the model adds back.
+    units : Units
+        Of values, offset and weights.
     weights : ndarray of shape (n_rows,), optional
         Sample weights times class weights.
     codes : ndarray of shape (n_rows,), optional
@@ -36,6 +38,7 @@ class Target:
     offset: float
     weights: FloatArray | None
     codes: IntArray | None = None
+    units: Units = PLAIN
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class TrainingData:
     weights: FloatArray | None
     rows: IntArray
     drawn: "Drawn | None" = None
+    units: Units = PLAIN
 
     @classmethod
     def of(cls, columns: Columns, target: Target, drawn: "Drawn | None" = None) -> "TrainingData":
@@ -77,9 +81,15 @@ class TrainingData:
             raise InvalidInputError(f"A fit needs at least two rows of positive weight; got n_samples = {rows.size}.")
         if target.codes is not None and np.ptp(target.codes[rows]) == 0:
             raise InvalidInputError("The rows of positive weight belong to one class; a classifier needs two classes.")
+        units = target.units
         if weights is not None and np.ptp(weights[rows]) == 0:
-            weights = None
-        return cls(columns, target.values, target.offset, weights, rows, drawn)
+            weights, units = None, replace(units, weight=0)
+        return cls(columns, target.values, target.offset, weights, rows, drawn, units)
+
+    def give_back(self) -> "TrainingData":
+        """Return the same with targets in the user's units."""
+        exponent = self.units.target
+        return replace(self, targets=shift(self.targets, exponent), offset=shift(self.offset, exponent), units=PLAIN)
 
     def of_output(self, output: int) -> "TrainingData":
         """Return the same rows with one of the outputs."""
@@ -112,40 +122,125 @@ def warn_constant(data: TrainingData) -> None:
 
 
 def assign_folds(
-    cv: Any, data: TrainingData, codes: IntArray | None, X: Any, y: Any, rng: np.random.Generator
+    cv: Any,
+    data: TrainingData,
+    codes: IntArray | None,
+    X: Any,
+    y: Any,
+    rng: np.random.Generator,
+    groups: IntArray | None = None,
 ) -> tuple[IntArray, int]:
     """Each row's fold, or `NEVER_HELD_OUT` for rows without weight; and the number of folds.
 
     A count deals shuffled rows out in turn, class by class, so that every fold has its share of every class; the only
-    row of a class is never held out. A splitter or an iterable of splits must hold out each row at most once; rows it
-    never holds out form one more fold that is always trained on.
+    row of a class is never held out. With groups, whole groups are dealt out. A splitter or an iterable of splits must
+    hold out each row at most once; rows it never holds out form one more fold that is always trained on.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of splits
+    data : TrainingData
+    codes : ndarray of shape (n_rows,), optional
+        Class of each row.
+    X, y : array-like
+        What a splitter is given; `y` also has the labels of the classes.
+    rng : numpy.random.Generator
+        Shuffles what a count deals out.
+    groups : ndarray of shape (n_rows,), optional
+        Group of each row, by number.
     """
-    rows, n_rows = data.rows, data.columns.n_rows
-    folds = np.full(n_rows, NEVER_HELD_OUT, dtype=np.int64)
-    if isinstance(cv, (int, np.integer)):
+    rows = data.rows
+    if not isinstance(cv, (int, np.integer)):
+        folds, n_folds = _follow_splits(cv, data, X, y, groups)
+    elif groups is not None:
+        folds, n_folds = _deal_groups(int(cv), data, codes, groups, rng), int(cv)
+    else:
         if rows.size < cv:
             raise InvalidInputError(f"cv={cv} folds need at least {cv} rows; got n_samples = {rows.size}. Lower `cv`.")
+        folds = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
         shuffled = rng.permutation(rows)
         if codes is not None:
             shuffled = shuffled[np.argsort(codes[shuffled], kind="stable")]
         folds[shuffled] = np.arange(rows.size) % cv
         if codes is not None:  # a class of one row would be unknown where that row is held out
             folds[rows[np.bincount(codes[rows])[codes[rows]] == 1]] = cv
+            n_dealt = int(np.count_nonzero(folds[rows] < cv))
+            if np.unique(folds[rows][folds[rows] < cv]).size < cv:
+                raise InvalidInputError(
+                    f"cv={cv} folds need rows to hold out, but {n_dealt} rows belong to classes of more than one row; "
+                    "join rare classes or lower `cv`, or give a penalty as `selection` to do without folds."
+                )
         return folds, int(cv)
+    if codes is not None:
+        _check_classes(folds[rows], n_folds, codes[rows], np.asarray(y)[rows])
+    return folds, n_folds
+
+
+def _deal_groups(
+    n_folds: int, data: TrainingData, codes: IntArray | None, groups: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Deal whole groups out, the largest first, each to the fold that has the least of what the group has.
+
+    What counts are rows, and rows of each class, as shares of all.
+    """
+    rows = data.rows
+    names, members = np.unique(groups[rows], return_inverse=True)
+    if names.size < n_folds:
+        raise InvalidInputError(
+            f"cv={n_folds} folds need at least {n_folds} groups; `groups` has {names.size} in rows of positive weight. "
+            "Lower `cv`."
+        )
+    contents = np.bincount(members).astype(np.float64)[:, None]
+    if codes is not None:
+        classes, own = np.unique(codes[rows], return_inverse=True)
+        of_classes = np.zeros((names.size, classes.size))
+        np.add.at(of_classes, (members, own), 1.0)
+        contents = np.column_stack([contents, of_classes])
+    shares = contents / contents.sum(axis=0)
+    shuffled = rng.permutation(names.size)
+    dealt, of_group = np.zeros((n_folds, shares.shape[1])), np.empty(names.size, dtype=np.int64)
+    for group in shuffled[np.argsort(-shares[shuffled].max(axis=1), kind="stable")]:
+        fold = int(np.argmin(dealt @ shares[group]))
+        dealt[fold] += shares[group]
+        of_group[group] = fold
+    folds = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
+    folds[rows] = of_group[members]
+    return folds
+
+
+def _follow_splits(cv: Any, data: TrainingData, X: Any, y: Any, groups: IntArray | None) -> tuple[IntArray, int]:
+    """Return the fold of each row as a splitter has it, or an iterable of splits."""
+    n_rows = data.columns.n_rows
+    folds = np.full(n_rows, NEVER_HELD_OUT, dtype=np.int64)
     n_folds = 0
-    for n_folds, (trained, held_out) in enumerate(_splits(cv, X, y, codes is not None), start=1):
+    for n_folds, split in enumerate(_splits(cv, X, y, groups), start=1):
+        try:
+            trained, held_out = split
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"`cv` must give pairs of training and test rows; split {n_folds} is {split!r}. Give a number of "
+                "folds, a splitter or a list of such pairs."
+            ) from None
+        trained = _as_mask(trained, n_rows, f"The training rows of split {n_folds} of `cv`")
+        held_out = _as_mask(held_out, n_rows, f"The test rows of split {n_folds} of `cv`")
+        if (trained & held_out).any():
+            row = int(np.argmax(trained & held_out))
+            raise InvalidInputError(
+                f"Split {n_folds} of `cv` both trains on row {row} and holds it out, which would praise the model for "
+                "what it has seen; training and test rows must not overlap."
+            )
         if (folds[held_out] != NEVER_HELD_OUT).any():
             raise InvalidInputError("`cv` holds out some rows twice; use a splitter whose test folds do not overlap.")
-        if len(trained) + len(held_out) != n_rows:
+        if not (trained | held_out).all():
             raise InvalidInputError(
-                f"`cv` must train on every row that it does not hold out; split {n_folds} trains on {len(trained)} and "
-                f"holds out {len(held_out)} of {n_rows} rows. Use a splitter such as KFold or GroupKFold."
+                f"`cv` must train on every row that it does not hold out; split {n_folds} trains on {trained.sum()} "
+                f"and holds out {held_out.sum()} of {n_rows} rows. Use a splitter such as KFold or GroupKFold."
             )
         folds[held_out] = n_folds - 1
     if n_folds < 2:
         raise InvalidInputError(f"`cv` must give at least two splits; got {n_folds}.")
     counted = np.zeros(n_rows, dtype=bool)
-    counted[rows] = True
+    counted[data.rows] = True
     folds[counted & (folds == NEVER_HELD_OUT)] = n_folds
     folds[~counted] = NEVER_HELD_OUT
     sizes = np.bincount(folds[counted], minlength=n_folds)[:n_folds]
@@ -157,10 +252,49 @@ def assign_folds(
     return folds, n_folds
 
 
-def _splits(cv: Any, X: Any, y: Any, classifier: bool) -> Iterable[tuple[IntArray, IntArray]]:
-    """Return the splits of a splitter or an iterable."""
-    splits: Iterable[tuple[IntArray, IntArray]] = check_cv(cv, y, classifier=classifier).split(X, y)
-    return splits
+def _splits(cv: Any, X: Any, y: Any, groups: IntArray | None) -> Iterator[Any]:
+    """Yield the splits of a splitter or an iterable."""
+    if not hasattr(cv, "split"):
+        yield from cv
+        return
+    try:
+        yield from cv.split(X, y) if groups is None else cv.split(X, y, groups)
+    except ValueError as error:
+        way_out = " Give `groups` to `fit`." if groups is None and "groups" in str(error) else ""
+        raise InvalidInputError(f"`cv`={cv!r} cannot split the rows: {str(error).rstrip('.')}.{way_out}") from error
+
+
+def _as_mask(indices: Any, n_rows: int, what: str) -> BoolArray:
+    """Return rows that are given by their positions, or by a mask, as a mask."""
+    positions = np.asarray(indices)
+    if positions.dtype == bool and positions.shape == (n_rows,):
+        return positions
+    if positions.ndim != 1 or (positions.size and positions.dtype.kind not in "iu"):
+        kind = f"{positions.dtype} of shape {positions.shape}"
+        raise InvalidInputError(f"{what} must be positions from 0 to {n_rows - 1}, or a mask of all rows; got {kind}.")
+    positions = positions.astype(np.int64)
+    outside = (positions < 0) | (positions >= n_rows)
+    if outside.any():
+        raise InvalidInputError(
+            f"{what} must be positions from 0 to {n_rows - 1}; got {positions[outside][0]}, which is no row of X."
+        )
+    times = np.bincount(positions, minlength=n_rows)
+    if times.max(initial=0) > 1:
+        raise InvalidInputError(f"{what} name row {int(np.argmax(times > 1))} more than once; name each row once.")
+    return times > 0
+
+
+def _check_classes(folds: IntArray, n_folds: int, codes: IntArray, labels: AnyArray) -> None:
+    """Refuse folds of which one has all rows of a class."""
+    totals = np.bincount(codes)
+    for fold in range(n_folds):
+        lacking = np.flatnonzero((totals > 0) & (np.bincount(codes[folds == fold], minlength=totals.size) == totals))
+        if lacking.size:
+            label = labels[codes == lacking[0]].tolist()[0]
+            raise InvalidInputError(
+                f"Fold {fold + 1} of `cv` holds out all rows of class {label!r}, so that the others have none to learn "
+                "the class from; put its rows (or groups) into two folds or more, or always train on them."
+            )
 
 
 def make_rng(random_state: Any) -> np.random.Generator:

@@ -282,7 +282,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
             announce_compilation(kernels)
             data, *_ = model._read(table, y, sample_weight)
-            used._keep(used._run(model, solver, data), data.columns)
+            used._keep(used._run(model, data.units.take_solver(solver), data), data.columns)
         return self
 
     def _run(self, model: BaseRuleEnsemble, solver: Solver, data: TrainingData) -> list[_Repetition]:
@@ -366,6 +366,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
 
     def _keep(self, repetitions: Sequence[_Repetition], columns: Columns) -> None:
         """Set the fitted attributes and the mask."""
+        self.__dict__.pop("losses_", None)  # those of an earlier fit by the other criterion
         importances = np.mean([repetition.importances for repetition in repetitions], axis=0)
         voted = [
             VotedRule(rule, rule.text(columns.features), number, votes)

@@ -129,8 +129,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
         (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
     cv : int, splitter or iterable of splits, default=5
-        Folds of the cross-validation. Test folds must not overlap. Beyond 65,536 rows a number of folds is dealt out by
-        the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
+        Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
+        out. With `groups` in `fit` a number of folds holds out whole groups. Beyond 65,536 rows a number of folds is
+        dealt out by the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
         look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
@@ -305,7 +306,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         self._check_calibration()
         self.classes_, codes = check_class_labels(self, y, n_rows)
-        target = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes))).of_codes(codes, weights)
+        code = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes)))
+        target = code.weighing(np.ones(1) if weights is None else weights).of_codes(codes, weights)
         self._check_class_sizes(codes if target.weights is None else codes[target.weights > 0])
         return target
 
@@ -511,6 +513,21 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             Columns as in ``classes_``.
         """
         return self._probabilities(self._scores(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithm of `predict_proba`; minus infinity where that is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each class from the scores."""

@@ -4,20 +4,22 @@ import html
 import operator
 import shutil
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rulegrove._typing import FloatArray
 from rulegrove._words import printable
-from rulegrove.columns import Columns
+from rulegrove.columns import Columns, Feature
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
-SHOWN_TERMS = 20
+SHOWN_TERMS = 10
+NEW_CATEGORY = "a category that training did not have"
 _STYLE = "text-align:left;vertical-align:top"
 
 
@@ -39,6 +41,11 @@ class RowExplanation:
     label : object
         The class that a positive score speaks for: the second of two, else the one that was asked about. None in
         regression.
+    probability : float or None
+        Of the predicted class; None in regression.
+    values : dict
+        What the row has for each attribute that its terms speak of, those of the largest parts first: a number, a
+        category, None where it is missing.
     """
 
     score: float
@@ -47,6 +54,8 @@ class RowExplanation:
     parts: FloatArray
     prediction: Any
     label: Any = None
+    probability: float | None = None
+    values: dict[str, Any] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
@@ -57,32 +66,81 @@ class RowExplanation:
     def _headline(self) -> str:
         if self.label is None:
             return f"Predicted {self.prediction:.4g}"
-        return printable(f"Predicted {self.prediction}; score {self.score:+.4g} for {self.label}")
+        likely = "" if self.probability is None else f" with probability {self.probability:.3g}"
+        return printable(f"Predicted {self.prediction}{likely}; score {self.score:+.4g} for {self.label}")
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self, top: int) -> list[tuple[str, str]]:
         """Parts and words for display."""
-        shown = list(zip(self.parts, self.terms, strict=True))[:SHOWN_TERMS]
+        shown = list(zip(self.parts, self.terms, strict=True))[:top]
         rows = [(f"{part:+.4g}", term.text) for part, term in shown]
-        hidden = self.parts[SHOWN_TERMS:]
-        more = [(f"{hidden.sum():+.4g}", f"{hidden.size} more terms")] if hidden.size else []
-        return [*rows, *more, (f"{self.intercept:+.4g}", "intercept")]
+        hidden = self.parts[top:]
+        more = [(f"{hidden.sum():+.4g}", f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
+        return [*rows, *(more if hidden.size else []), (f"{self.intercept:+.4g}", "intercept")]
 
-    def __repr__(self) -> str:
-        rows = self._rows()
+    def _row_values(self, top: int) -> str:
+        """Tell what the row has for the attributes of the terms that are shown."""
+        n_shown = len({feature for term in self.terms[:top] for feature in term.term.features})
+        return ", ".join(f"{name} {_show_value(value)}" for name, value in list(self.values.items())[:n_shown])
+
+    def to_text(self, top: int = SHOWN_TERMS) -> str:
+        """Tell the prediction, the values behind it and the largest parts in words.
+
+        Parameters
+        ----------
+        top : int, default=10
+            Parts to list; the others are added up in one line.
+
+        Returns
+        -------
+        str
+        """
+        rows = self._rows(top)
         width = max(len(part) for part, _ in rows)
-        room = max(shutil.get_terminal_size((120, 24)).columns - width - 2, 30)
-        lines = [self._headline()]
+        columns = shutil.get_terminal_size((120, 24)).columns
+        values = self._row_values(top)
+        lines = [self._headline(), *_wrap(f"Values: {values}", columns)] if values else [self._headline()]
         for part, words in rows:
-            first, *rest = textwrap.wrap(words, room, break_long_words=False, break_on_hyphens=False)
+            first, *rest = _wrap(words, columns - width - 2)
             lines += [f"{part.rjust(width)}  {first}", *(" " * (width + 2) + more for more in rest)]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.to_text()
 
     def _repr_html_(self) -> str:
         body = "".join(
             "<tr>" + "".join(f'<td style="{_STYLE}">{html.escape(cell)}</td>' for cell in row) + "</tr>"
-            for row in self._rows()
+            for row in self._rows(SHOWN_TERMS)
         )
-        return f"<p>{html.escape(self._headline())}</p><table><tbody>{body}</tbody></table>"
+        values = self._row_values(SHOWN_TERMS)
+        told = f"<p>Values: {html.escape(values)}</p>" if values else ""
+        return f"<p>{html.escape(self._headline())}</p>{told}<table><tbody>{body}</tbody></table>"
+
+
+def _wrap(words: str, room: int) -> list[str]:
+    """Return words in lines that fit."""
+    return textwrap.wrap(words, max(room, 30), break_long_words=False, break_on_hyphens=False)
+
+
+def _show_value(value: Any) -> str:
+    """Return a value of an attribute in words."""
+    if value is None:
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _read_value(feature: Feature, number: float) -> Any:
+    """Return what a row has for an attribute: a number, a category, a day; None where it is missing."""
+    if np.isnan(number):
+        return None
+    if feature.part == "date":
+        return str(np.datetime64(int(number), "D"))
+    if feature.categories is None:
+        return float(number)
+    code = int(number)
+    if code < len(feature.categories):
+        return feature.categories[code]
+    return "any other" if feature.pooled else NEW_CATEGORY
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +162,12 @@ class Explanation:
         The terms, in the order of the last axis of `parts`.
     classes : tuple or None
         Labels of a classifier, None for a regressor.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        As `predict_proba` has them; None for a regressor.
+    features : dict of int to Feature
+        The attributes that terms speak of, by their places.
+    values : ndarray of shape (n_rows, n_used)
+        Their values in the rows: numbers, codes of categories, NaN where missing.
     """
 
     scores: FloatArray
@@ -111,6 +175,9 @@ class Explanation:
     parts: FloatArray
     rules: RuleTable
     classes: tuple[Any, ...] | None = None
+    probabilities: FloatArray | None = None
+    features: dict[int, Feature] = field(default_factory=dict)
+    values: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -138,14 +205,26 @@ class Explanation:
         output = int(np.argmax(scores)) if label is None else self._output(label)
         fired = np.flatnonzero(parts[output])
         fired = fired[np.argsort(-np.abs(parts[output, fired]), kind="stable")]
+        terms = tuple(self.rules[int(k)] for k in fired)
+        chosen = None if self.classes is None else int(np.argmax(scores)) if len(scores) > 1 else int(scores[0] > 0)
         return RowExplanation(
             score=float(scores[output]),
             intercept=float(intercepts[output]),
-            terms=tuple(self.rules[int(k)] for k in fired),
+            terms=terms,
             parts=parts[output, fired],
-            prediction=self._prediction(scores),
+            prediction=float(scores[0]) if self.classes is None or chosen is None else self.classes[chosen],
             label=None if self.classes is None else self.classes[output if len(scores) > 1 else 1],
+            probability=None if self.probabilities is None else float(self.probabilities[place, chosen]),
+            values=self._values(place, terms),
         )
+
+    def _values(self, place: int, terms: tuple[RankedTerm, ...]) -> dict[str, Any]:
+        """Return what a row has for the attributes of some terms."""
+        if self.values is None:
+            return {}
+        numbers = dict(zip(self.features, self.values[place], strict=True))
+        used = dict.fromkeys(feature for term in terms for feature in term.term.features)
+        return {self.features[k].name: _read_value(self.features[k], numbers[k]) for k in used}
 
     def _output(self, label: Any) -> int:
         if self.classes is None or self.scores.ndim == 1:
@@ -154,17 +233,18 @@ class Explanation:
             raise InvalidInputError(f"`label` must be one of {list(self.classes)}; got {label!r}.")
         return self.classes.index(label)
 
-    def _prediction(self, scores: FloatArray) -> Any:
-        if self.classes is None:
-            return float(scores[0])
-        return self.classes[int(np.argmax(scores)) if len(scores) > 1 else int(scores[0] > 0)]
-
     def __repr__(self) -> str:
         return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] tells of the first row"
 
 
-def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable, classes: tuple[Any, ...] | None) -> Explanation:
-    """Take the scores of rows apart."""
+def explain_rows(
+    model: RuleModel,
+    columns: Columns,
+    rules: RuleTable,
+    classes: tuple[Any, ...] | None,
+    probabilities: Callable[[FloatArray], FloatArray | None],
+) -> Explanation:
+    """Take the scores of rows apart; `probabilities` turns scores into those of the classes, if there are any."""
     parts = model.values(columns)[:, None, :] * np.atleast_2d(model.coefs) + 0.0  # no -0 where a rule does not hold
     rule_sums = np.zeros(parts.shape[:2])
     for place, term in enumerate(model.terms):
@@ -176,4 +256,7 @@ def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable, classes: 
             scores += parts[..., place]
     if model.coefs.ndim == 1:
         scores, parts = scores[:, 0], parts[:, 0]
-    return Explanation(scores, model.intercept, parts, rules, classes)
+    used = sorted({feature for term in model.terms for feature in term.features})
+    values = columns.take(slice(None), np.array(used, dtype=np.int64)).T
+    features = {k: columns.features[k] for k in used}
+    return Explanation(scores, model.intercept, parts, rules, classes, probabilities(scores), features, values)

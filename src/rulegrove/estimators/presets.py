@@ -1,7 +1,7 @@
 """Presets: what the parameters that are left at their defaults become, by the name of an aim.
 
-The tables are all there is to a preset. A fit works on an estimator in which the preset is settled, so that no other
-code asks for it.
+The tables are all there is to a preset. A fit works on a copy of the estimator in which the preset is settled, so that
+no other code asks for it, and a fit that fails changes nothing.
 """
 
 import inspect
@@ -86,10 +86,11 @@ def settle_preset(model: M) -> M:
 
 @contextmanager
 def using_preset(model: M) -> Iterator[M]:
-    """Check the parameters and lend an estimator to fit, in which the preset is settled.
+    """Check the parameters and lend a copy of an estimator to fit, in which the preset is settled.
 
-    Afterwards the estimator itself has what the other has learned, beside its own parameters, and `settings_`. If the
-    fit fails, it is as it was before.
+    What the copy has learned becomes the estimator's own in one last step, beside its parameters and `settings_`. If
+    the fit fails, is refused or interrupted, the estimator is as it was before: no rules of one fit with the classes
+    of another.
 
     Parameters
     ----------

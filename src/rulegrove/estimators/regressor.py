@@ -101,8 +101,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
         (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
     cv : int, splitter or iterable of splits, default=5
-        Folds of the cross-validation. Test folds must not overlap. Beyond 65,536 rows a number of folds is dealt out by
-        the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
+        Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
+        out. With `groups` in `fit` a number of folds holds out whole groups. Beyond 65,536 rows a number of folds is
+        dealt out by the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
         look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
@@ -185,15 +186,14 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         values = check_regression_target(self, y, n_rows)
-        offset = float(np.average(values, weights=weights))
-        return Target((values - offset)[:, None], offset, weights)
+        return TargetCode.of_numbers(values, weights).read(values, weights)
 
     def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
         return check_regression_target(self, y, n_rows)
 
     def _learn_target(self, sampled: Sampled) -> TargetCode:
         # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.
-        return TargetCode(offset=float(np.average(sampled.y, weights=sampled.weights)))
+        return TargetCode.of_numbers(sampled.y, sampled.weights)
 
     def _tree_loss(self, targets: FloatArray) -> Loss:
         if self.tree_loss != "huber":

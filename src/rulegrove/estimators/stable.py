@@ -67,7 +67,7 @@ def find_readable(low: float, high: float) -> float:
                 return low
             first, last = math.ceil(low / unit), math.floor(high / unit)
             if first <= last:
-                nearest = min(max(round((low + high) / 2 / unit), first), last)
+                nearest = min(max(round((low / 2 + high / 2) / unit), first), last)
                 number = float(f"{nearest * digit}e{place}")
                 if low <= number <= high:
                     return number
@@ -82,7 +82,8 @@ def find_cuts(values: FloatArray, weights: FloatArray | None) -> FloatArray:
     if distinct.size < 2:
         return np.empty(0)
     if distinct.size <= N_BINS:
-        below, above = distinct[:-1], distinct[1:] - SLACK * np.diff(distinct)
+        halves = np.diff(distinct / 2.0)  # differences themselves may be beyond all numbers
+        below, above = distinct[:-1], distinct[1:] - 2.0 * SLACK * halves
     else:
         own = None if weights is None else weights[known]
         levels = np.arange(1, N_BINS) / N_BINS

@@ -11,8 +11,8 @@ divides beforehand, ``factor`` its tau, and ``grad`` the negative gradient of th
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import ByteArray, FloatArray, IntArray
 from rulegrove.solvers._kernels import admit, certify, refresh
 
@@ -86,7 +86,7 @@ class Search(NamedTuple):
     moved: bool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def bound_curvature(block: FloatArray, vector: FloatArray, image: FloatArray, n: Integer) -> tuple[float, float]:
     """Return an estimate of the largest eigenvalue of the first n rows and columns, and a value it cannot exceed.
 
@@ -150,7 +150,7 @@ def bound_curvature(block: FloatArray, vector: FloatArray, image: FloatArray, n:
     return min(1.05 * length, ceiling) if length > 0.0 else ceiling, ceiling
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def safe_factor(weight: float, n: Integer) -> float:
     """Return the constant step for n terms and rows of some weight, in units of one over the largest curvature.
 
@@ -161,7 +161,7 @@ def safe_factor(weight: float, n: Integer) -> float:
     return min(max(2.665 - 1.665 * weight / n, 1.0), 1.999)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def find_fraction(slope: float, bend: float, slack: float) -> float:
     """Return the part of a step to take: the first of 1, 1/2, 1/4, ... with enough decrease; 0 if there is none.
 
@@ -176,14 +176,14 @@ def find_fraction(slope: float, bend: float, slack: float) -> float:
     return 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def average(reference: float, mass: float, objective: float) -> tuple[float, float]:
     """Return the reference value of Zhang and Hager after one more objective, and its mass; never below either."""
     new_mass = _MEMORY * mass + 1.0
     return max((_MEMORY * mass * reference + objective) / new_mass, objective), new_mass
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def iterate(
     memory: Workspace,
     n: Integer,
@@ -249,7 +249,7 @@ def iterate(
     return Search(step, curvature, now.ceiling, objective, gap, reference, mass, fraction == 1.0, True)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _minimise(
     memory: Workspace,
     n: Integer,
@@ -288,7 +288,7 @@ def _minimise(
     return done, now.moved and idle < _PATIENCE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _solve(
     gram: FloatArray,
     x_y: FloatArray,
@@ -353,7 +353,7 @@ def _solve(
         refresh(gram, x_y, all_coef, all_grad, n_terms)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow_path(
     gram: FloatArray,
     x_y: FloatArray,

@@ -13,8 +13,8 @@ more than five times.
 import math
 
 import numpy as np
-from numba import njit
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import ByteArray, FloatArray, IntArray
 from rulegrove.solvers._kernels import solve_mix
 
@@ -27,7 +27,7 @@ _DEPTH = 5
 _AT_ONCE = 8
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def certify(
     coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float
 ) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def certify(
     return primal, primal - dual
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _subtract(
     gram: FloatArray, rows: IntArray, steps: FloatArray, n_steps: Integer, grad: FloatArray, n: Integer
 ) -> None:
@@ -96,7 +96,7 @@ def _subtract(
             )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _descend(
     block: FloatArray,
     coef: FloatArray,
@@ -145,7 +145,7 @@ def _descend(
     return moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
     """Set ``mix`` to Anderson's weights of the iterates in ``past`` after the first; False if there are none.
 
@@ -163,7 +163,7 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> b
     return solve_mix(system, mix)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) -> None:
     """Set ``coef`` to the combination of the iterates in ``past`` after the first."""
     for t in range(coef.shape[0]):
@@ -174,7 +174,7 @@ def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) ->
             coef[t, k] = a
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _keep(past: FloatArray, row: Integer, coef: FloatArray, n: Integer) -> None:
     """Store an iterate."""
     for t in range(coef.shape[0]):
@@ -182,7 +182,7 @@ def _keep(past: FloatArray, row: Integer, coef: FloatArray, n: Integer) -> None:
             past[row, t, k] = coef[t, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def refresh(
     gram: FloatArray,
     x_y: FloatArray,
@@ -211,7 +211,7 @@ def refresh(
             waiting = np.int64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _solve_block(
     block: FloatArray,
     linear: FloatArray,
@@ -263,7 +263,7 @@ def _solve_block(
     return passes, moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _belongs(coef: FloatArray, grad: FloatArray, term: int, l1: float) -> bool:
     """Whether a term is active or its optimality condition asks it to be."""
     pull = 0.0
@@ -274,7 +274,7 @@ def _belongs(coef: FloatArray, grad: FloatArray, term: int, l1: float) -> bool:
     return math.sqrt(pull) >= l1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _admit(
     gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: Integer
 ) -> None:
@@ -288,7 +288,7 @@ def _admit(
         block[i, n] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow_groups(
     gram: FloatArray,
     x_y: FloatArray,

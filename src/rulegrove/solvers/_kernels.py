@@ -18,8 +18,8 @@ numba a good part of a second to compile.
 """
 
 import numpy as np
-from numba import njit
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import ByteArray, FloatArray, IntArray
 
 Integer = int | np.int64
@@ -28,13 +28,13 @@ Integer = int | np.int64
 _DEPTH = 5
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _scaled(factor: float, l1: float) -> float:
     """Return what a gradient must exceed; an infinite factor forbids it even without a penalty."""
     return factor * l1 if factor <= 1.0 else np.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _reach(grad: float, limits: FloatArray | None, k: Integer, l1: float) -> float:
     """Return how far a gradient exceeds what would make the coefficient of term k move from zero."""
     if limits is None:
@@ -42,7 +42,7 @@ def _reach(grad: float, limits: FloatArray | None, k: Integer, l1: float) -> flo
     return max(grad - _scaled(limits[0, k], l1), -grad - _scaled(limits[1, k], l1))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _bound(
     y_y: float, fit: float, slack: float, norm_1: float, norm_2: float, largest: float, excess: float, l1: float,
     l2: float,
@@ -66,7 +66,7 @@ def _bound(
     return primal, primal - dual
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _certify_limited(
     coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float,
     limits: FloatArray,
@@ -101,7 +101,7 @@ def _certify_limited(
     return primal, gap + price
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def certify(
     coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float
 ) -> tuple[float, float]:
@@ -125,7 +125,7 @@ def certify(
     return _bound(y_y, fit, slack, norm_1, norm_2, largest, excess, l1, l2)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _descend(
     block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, l1: float, l2: float, limits: FloatArray | None
 ) -> bool:
@@ -160,7 +160,7 @@ def _descend(
     return moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _clip(coef: FloatArray, n: Integer, limits: FloatArray) -> None:
     """Set coefficients of a forbidden sign to zero."""
     for k in range(n):
@@ -168,7 +168,7 @@ def _clip(coef: FloatArray, n: Integer, limits: FloatArray) -> None:
             coef[k] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) -> None:
     """Set ``coef`` to the combination of the rows of ``past`` after the first."""
     for k in range(n):
@@ -178,7 +178,7 @@ def _combine(past: FloatArray, mix: FloatArray, coef: FloatArray, n: Integer) ->
         coef[k] = a
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def solve_mix(system: FloatArray, mix: FloatArray) -> bool:
     """Set ``mix`` to Anderson's weights from the products of the steps, U U', which is overwritten; False if none.
 
@@ -213,7 +213,7 @@ def solve_mix(system: FloatArray, mix: FloatArray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> bool:
     """Set ``mix`` to Anderson's weights of the rows of ``past`` after the first; False if there are none.
 
@@ -230,7 +230,7 @@ def _mix(past: FloatArray, system: FloatArray, mix: FloatArray, n: Integer) -> b
     return solve_mix(system, mix)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
     """Compute the gradient of the first n terms afresh, from the rows of the non-zero coefficients."""
     for k in range(n):
@@ -242,7 +242,7 @@ def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArra
                 grad[k] -= a * gram[j, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def assess(
     coef: FloatArray, grad: FloatArray, linear: FloatArray, n: Integer, y_y: float, l1: float, l2: float,
     limits: FloatArray | None,
@@ -253,7 +253,7 @@ def assess(
     return _certify_limited(coef, grad, linear, n, y_y, l1, l2, limits)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _solve_block(
     block: FloatArray,
     linear: FloatArray,
@@ -305,7 +305,7 @@ def _solve_block(
     return passes, moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def admit(
     gram: FloatArray, x_y: FloatArray, term: int, members: IntArray, block: FloatArray, linear: FloatArray, n: Integer
 ) -> None:
@@ -318,7 +318,7 @@ def admit(
         block[i, n] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _admit_limits(all_limits: FloatArray, term: int, limits: FloatArray | None, n: Integer) -> None:
     """Put the limits of ``term`` at position n of those of the working set."""
     if limits is None:
@@ -327,7 +327,7 @@ def _admit_limits(all_limits: FloatArray, term: int, limits: FloatArray | None, 
         limits[part, n] = all_limits[part, term]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow_path(
     gram: FloatArray,
     x_y: FloatArray,

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import FloatArray, IntArray, Words
 from rulegrove.design._kernels import (
     _BITS,
@@ -50,8 +51,7 @@ _TIE = 1e-10
 
 # For functions that compiled code alone may call: the bridges to Python would take a third of all compilation. Called
 # from Python they would crash the process.
-_any_njit: Any = njit  # its annotations do not know the last two
-_inner = _any_njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -139,7 +139,7 @@ def _overload_add_members(
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def transpose_bits(words: Words, row_words: Words) -> None:
     """Write the bits row by row: bit ``r`` of ``row_words[b, n]`` is row ``n`` of bit column ``64 * b + r``.
 
@@ -502,7 +502,7 @@ def _risk(
     return risk, squares
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow_rows(
     words: Words,
     column_words: Words,
@@ -783,7 +783,7 @@ def follow_rows(
             coefs[point, k] = coef[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow_gram(
     gram: FloatArray,
     x_y: FloatArray,

@@ -17,8 +17,8 @@ difference of large sums, knows nothing of the last digits. Gradients are those 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import ByteArray, FloatArray, IntArray
 
 Integer = int | np.int64
@@ -60,7 +60,7 @@ class Memory(NamedTuple):
     short_steps: FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _project(values: FloatArray, n: Integer, radius: float, work: FloatArray) -> bool:
     """Move the first n values to the nearest point of the l1 ball of a radius; returns whether they were outside."""
     if radius <= 0.0:  # no threshold from sums would empty all of them for certain
@@ -100,7 +100,7 @@ def _project(values: FloatArray, n: Integer, radius: float, work: FloatArray) ->
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _subtract_product(
     gram: FloatArray, l2: float, vector: FloatArray, out: FloatArray, n: Integer, terms: IntArray, factors: FloatArray
 ) -> None:
@@ -126,7 +126,7 @@ def _subtract_product(
         i += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _measure(coef: FloatArray, grad: FloatArray, n: Integer) -> tuple[float, float, float]:
     """Largest absolute gradient, coefficients times gradient, and l1 norm of the first n terms."""
     largest = 0.0
@@ -139,7 +139,7 @@ def _measure(coef: FloatArray, grad: FloatArray, n: Integer) -> tuple[float, flo
     return largest, slack, norm
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _face_gradient(coef: FloatArray, grad: FloatArray, out: FloatArray, n: Integer, tight: bool) -> tuple[float, float]:
     """Set ``out`` to the gradient within the face of ``coef``; returns its squared length and its largest entry.
 
@@ -164,7 +164,7 @@ def _face_gradient(coef: FloatArray, grad: FloatArray, out: FloatArray, n: Integ
     return square, largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _minimise_on_face(
     memory: Memory, n: Integer, radius: float, l2: float, tol: float, max_iter: Integer
 ) -> tuple[int, float]:
@@ -229,7 +229,7 @@ def _minimise_on_face(
     return iterations, fall
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _solve_block(
     memory: Memory, n: Integer, radius: float, l2: float, scale: float, tol: float, max_iter: Integer
 ) -> int:
@@ -341,7 +341,7 @@ def _solve_block(
     return iterations
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _admit(
     gram: FloatArray,
     all_coef: FloatArray,
@@ -383,7 +383,7 @@ def _admit(
     return n
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def solve_ball(
     gram: FloatArray,
     x_y: FloatArray,

@@ -7,8 +7,8 @@ flat, and a cell is known by the place of its first number.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from rulegrove._kernel_cache import njit
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray, Words
 
 Integer = int | np.int64
@@ -28,7 +28,7 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 """Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def bin_values(block: FloatArray, thresholds: FloatArray, n_categories: IntArray, codes: ByteArray) -> None:
     """Write the bin of each value into `codes`; row f of `thresholds` is increasing and ends in infinities."""
     for f in range(block.shape[0]):
@@ -49,7 +49,7 @@ def bin_values(block: FloatArray, thresholds: FloatArray, n_categories: IntArray
                 codes[f, i] = below
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Words) -> None:
     """Draw places first..last-1 of `order` at random from all places at or after `first`, and sort them.
 
@@ -72,7 +72,7 @@ def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Word
         order[j] = f
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _fill_cells(
     codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, first_cell: int, last_cell: int,
     stride: int, cells: FloatArray
@@ -90,7 +90,7 @@ def _fill_cells(
             cells[place + np.uint64(k + 1)] += work[i, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _order_cells(
     cells: FloatArray, first_cell: int, n_bins: int, categorical: bool, sums: FloatArray, node: int, order: IntArray,
     keys: FloatArray, direction: FloatArray
@@ -140,7 +140,7 @@ def _order_cells(
     return n_cells
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _best_prefix(
     cells: FloatArray, order: IntArray, n_cells: int, absent: int, n_rows: int, sums: FloatArray, node: int,
     min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray, f: int, ways: IntArray | None
@@ -200,7 +200,7 @@ def _best_prefix(
     return best, length, absent_side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _write_sides(
     cells: FloatArray, first_cell: int, stride: int, n_bins: int, categorical: bool, order: IntArray, n_cells: int,
     length: int, absent_side: int, sides: ByteArray, node: int
@@ -232,7 +232,7 @@ def _write_sides(
     return cut
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _partition(
     codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, sides: ByteArray, node: int,
     spare_rows: IntArray, spare: FloatArray
@@ -258,7 +258,7 @@ def _partition(
     return middle
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def grow_tree(
     codes: ByteArray, rows: IntArray, work: FloatArray, candidates: IntArray, first_cells: IntArray, n_bins: IntArray,
     n_categories: IntArray, max_leaves: int, max_features: int, min_rows: int, min_impurity: float, max_depth: int,
@@ -409,7 +409,7 @@ def grow_tree(
     return n_nodes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def add_tree(
     codes: ByteArray, n_nodes: int, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
     values: FloatArray, factor: float, scores: FloatArray
@@ -441,7 +441,7 @@ def add_tree(
                 scores[begin + i, j] += factor * values[places[i], j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def find_nodes(
     block: FloatArray, roots: IntArray, features: Int32Array, thresholds: FloatArray, categorical: ByteArray,
     left_categories: Words, right_categories: Words, missing: npt.NDArray[np.int8], left: Int32Array, right: Int32Array,
