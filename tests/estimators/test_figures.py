@@ -1,5 +1,7 @@
 """What a fit tells of rows that it held out: equal to scikit-learn's figures, in every mode, kept in the model file."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -25,6 +27,7 @@ from rulegrove.estimators import _growing
 from rulegrove.estimators._fitted import CALIBRATION_ROWS
 from rulegrove.estimators.figures import MAX_POINTS, ClassFigures, judge_classes, judge_numbers, tell_held_out
 from rulegrove.estimators.model_file import dump_model, parse_model
+from rulegrove.exceptions import InvalidInputError
 
 FAST = {"n_candidates": 60, "random_state": 0, "n_jobs": 1}
 
@@ -243,3 +246,14 @@ def test_a_refit_knows_of_no_rows():
     model = engines.fit(model, table, "class", keep_statistics=True)
     assert isinstance(model.held_out_, ClassFigures)
     assert engines.refit(model, model.statistics_).held_out_ is None
+
+
+def test_files_from_before_have_no_figures():
+    X, y = load("iris")
+    document = json.loads(dump_model(RuleEnsembleClassifier(**FAST).fit(X, y)))
+    assert parse_model(json.dumps(document).encode()).held_out_.n_rows == 150
+    del document["held_out"]
+    assert parse_model(json.dumps(document).encode()).held_out_ is None
+    document["held_out"] = {"accuracy": 1.0}
+    with pytest.raises(InvalidInputError, match="`held_out` must be an object with the field 'n_rows'"):
+        parse_model(json.dumps(document).encode())
