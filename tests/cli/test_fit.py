@@ -74,7 +74,9 @@ def test_tells_what_it_read_and_found(run, write):
     assert "'Farbe (3)'" in result.stderr
     assert f"'{TARGET}': classification, ja (" in result.stderr
     assert "new\\nline" in result.stderr
-    assert "of the target's variation explained" in result.stderr
+    figures = r"accuracy [\d.]+% \(base rate [\d.]+%\), AUC 0\.\d+, log loss [\d.]+ \(base rate [\d.]+\)\."
+    assert re.search(f"On 300 held-out rows: {figures}", result.stderr)
+    assert "variation explained" not in result.stderr
     assert len([line for line in result.stdout.splitlines() if line[:1].isdigit()]) == 2
 
 
@@ -87,8 +89,17 @@ def test_json_holds_the_whole_model(read_json, write, tmp_path):
     fitted = load_model(model)
     assert [term["rule"] for term in document["terms"]] == [term.text for term in fitted.rules_]
     assert [term["coefficient"] for term in document["terms"]] == fitted.coef_.tolist()
-    selection = fitted.selection_
-    assert document["explained"] == 1 - selection.errors[selection.index] / selection.errors[0]
+    figures = fitted.held_out_
+    assert document["held_out"]["accuracy"] == figures.accuracy
+    assert document["held_out"]["base_log_loss"] == figures.base_log_loss
+    assert document["held_out"]["counts"] == figures.counts.tolist()
+
+
+def test_numbers_are_told_beside_the_spread_of_the_target(run, write):
+    result = run("fit", write(make_table(target="number")), "-t", TARGET, *FAST, *FOLDS)
+    assert re.search(
+        r"R² -?[\d.]+, root mean squared error [\d.,]+ \(standard deviation of the target [\d.,]+\)", result.stderr
+    )
 
 
 def test_quiet_says_nothing_when_the_model_is_saved(run, write, tmp_path):

@@ -15,7 +15,7 @@ def fit(
     target: options.Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Interactive page to write: report.html; shown on the training rows.")
+        Path | None, typer.Option(help="Interactive page to write: report.html; with the training rows.")
     ] = None,
     task: options.Task = "auto",
     drop: options.Drop = None,
@@ -39,7 +39,7 @@ def fit(
 
     Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
-    from rulegrove.cli.fitting import explained_share, make_estimator, read_own_rules
+    from rulegrove.cli.fitting import describe_held_out, make_estimator, read_own_rules
     from rulegrove.cli.large import LargeTraining, is_large, read_large
     from rulegrove.cli.output import note, print_json, shows_progress
     from rulegrove.cli.rule_output import describe_model, print_rules
@@ -47,6 +47,7 @@ def fit(
     from rulegrove.cli.values import read_settings
     from rulegrove.cli.words import tell_preset
     from rulegrove.cli.writing import check_outputs
+    from rulegrove.estimators.figures import tell_held_out
 
     check_outputs({"--output": output, "--report": report}, [*data, rules])
     chosen = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
@@ -71,18 +72,19 @@ def fit(
         from rulegrove.cli.reporting import title_report
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(), title=title_report(target, data[0]))
-    share = explained_share(model)
+        write_report(model, report, *training.show(), training=True, title=title_report(target, data[0]))
     if as_json:
         saved = {
             name: None if path is None else str(path) for name, path in {"model": output, "report": report}.items()
         }
-        print_json({"data": training.describe(), "explained": share, **describe_model(model, None), **saved})
+        print_json(
+            {"data": training.describe(), "held_out": describe_held_out(model), **describe_model(model, None), **saved}
+        )
         return
     if output is None or not quiet:
         print_rules(model, top, quiet=quiet)
-    if share is not None:
-        note(f"Cross-validation: {share:.1%} of the target's variation explained.", quiet=quiet)
+    if model.held_out_ is not None:
+        note(tell_held_out(model.held_out_), quiet=quiet)
     if report is not None:
         note(f"Report written to '{report}'; open it in a browser.", quiet=quiet)
     note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.", quiet=quiet)

@@ -41,7 +41,15 @@ from rulegrove.design.terms import Linear
 from rulegrove.estimators import _growing
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Design, Request, count_requests
-from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
+from rulegrove.estimators._fitted import (
+    CALIBRATION_ROWS,
+    Fitted,
+    HeldOut,
+    make_model,
+    one_or_all,
+    score_held_out,
+    share_importance,
+)
 from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
 from rulegrove.estimators._growing import (
@@ -64,6 +72,7 @@ from rulegrove.estimators._training import (
     warn_constant,
 )
 from rulegrove.estimators.explanation import Explanation, explain_rows
+from rulegrove.estimators.figures import ClassFigures, NumberFigures
 from rulegrove.estimators.presets import NAMES, Presets, using_preset
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
@@ -187,6 +196,7 @@ class BaseRuleEnsemble(BaseEstimator):
     _no_loss_for: ClassVar[str]  # what other losses are for
     _of_classes: ClassVar[bool]  # whether the target is classes
     classes_: AnyArray  # of a classifier alone
+    held_out_: ClassFigures | NumberFigures | None
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -363,7 +373,10 @@ class BaseRuleEnsemble(BaseEstimator):
             data = data.give_back()
         outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
         self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
-        self._calibrate(data, folds, pools)
+        held_out = score_held_out(data, folds, pools)
+        self._calibrate(held_out)
+        if held_out is not None:
+            self.held_out_ = self._judge(held_out, data, honest=self._is_honest(held_out, data, regrown=honest))
         return pools
 
     def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
@@ -375,8 +388,26 @@ class BaseRuleEnsemble(BaseEstimator):
         self.candidates_ = one_or_all([design.terms for design in designs])
         return outputs
 
-    def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
+    def _calibrate(self, held_out: HeldOut | None) -> None:
         """Fit what turns scores into probabilities, if anything does."""
+
+    @abstractmethod
+    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures | NumberFigures:
+        """Tell how well held-out rows were predicted."""
+
+    def _is_honest(self, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:
+        """Whether no rule has seen the rows that were held out: given trees may have, an expert's rules have not.
+
+        Of a table beyond a pool these rows are the last ones drawn, mostly such that no tree was grown on.
+        """
+        if self.trees is not None:
+            return False
+        if regrown or self.n_candidates == 0 or self.terms == "linear":
+            return True
+        if data.drawn is None:
+            return False
+        pool = size_pool(count_subsample(self.subsample, data.n_counted))
+        return bool(data.drawn.ranks[held_out.rows].min() >= pool)
 
     def _joint(self, solver: Solver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
@@ -510,6 +541,7 @@ class BaseRuleEnsemble(BaseEstimator):
             for place, (term, about) in enumerate(zip(fitted.model.terms, self._describe(fitted, data), strict=True))
         ]
         self._model = fitted.model
+        self.held_out_ = None
         self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
         self.feature_importances_ = share_importance(fitted)

@@ -129,6 +129,45 @@ def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArr
     return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that were held out, with the scores by models that were fitted without their folds.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_scored,)
+        Their positions.
+    scores, targets : ndarray of shape (n_scored, n_outputs)
+        Targets as the fit has them.
+    weights : ndarray of shape (n_scored,), optional
+    """
+
+    rows: IntArray
+    scores: FloatArray
+    targets: FloatArray
+    weights: FloatArray | None
+
+
+def score_held_out(data: TrainingData, folds: IntArray, pools: Sequence[Pool]) -> HeldOut | None:
+    """Score rows that were held out, at most `CALIBRATION_ROWS`; None where there are none.
+
+    Parameters
+    ----------
+    data : TrainingData
+    folds : ndarray of shape (n_rows,)
+        Fold of every row of the table.
+    pools : sequence of Pool
+        One for all outputs, or one for each.
+    """
+    if not pools[0].outputs[0].selection.fold_points:  # the point was given
+        return None
+    rows = sample_held_out(data, folds, len(pools[0].fold_terms))
+    if not rows.size:
+        return None
+    scores = np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools])
+    return HeldOut(rows, scores, data.targets[rows], data.weights_of(rows))
+
+
 def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: Pool) -> FloatArray:
     """Score rows by the models that were fitted without their folds.
 

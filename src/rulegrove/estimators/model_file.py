@@ -15,6 +15,7 @@ from rulegrove._typing import FloatArray
 from rulegrove._validation import check_parameters
 from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Term
+from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -39,7 +40,7 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings", "columns", "checksum"]  # files of the first versions have none
+_LATER = ["settings", "columns", "checksum", "held_out"]  # files of the first versions have none
 _LATER_OF_CLASSES = ["class_shares"]
 
 
@@ -94,7 +95,7 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Returns
     -------
     RuleEnsembleClassifier or RuleEnsembleRegressor
-        As it was saved, with `rules_`, `path_`, `selection_` and `candidates_`.
+        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_` and `held_out_`.
 
     See Also
     --------
@@ -135,6 +136,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "features": [file_terms.encode_feature(feature) for feature in own.features],
         "named_features": hasattr(model, "feature_names_in_"),
         "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
+        "held_out": file_figures.encode_figures(model.held_out_),
     }
     if own.names != list_sources(own.features):
         document["columns"] = list(own.names)
@@ -247,6 +249,8 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         model.feature_names_in_ = np.array(columns, dtype=object)
     _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
+    n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
+    model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
     return model
 
 

@@ -17,6 +17,7 @@ MAX_ROWS = 200
 MIN_ROWS = 20
 MAX_CELLS = 20_000  # values of all rows together: a wide table shows fewer rows
 NEW_CATEGORY = "a category that training did not have"
+ANY_OTHER = "any other"  # of a pooled attribute, as rules write it
 
 
 def describe_rows(
@@ -60,7 +61,7 @@ def _show_values(feature: Feature, values: FloatArray, exact: bool) -> list[Any]
     """Return the values of an attribute: numbers, or categories in words; None where missing."""
     if feature.categories is None:
         return shorten(values, None if exact else 6)
-    labels = [*map(str, feature.categories), NEW_CATEGORY]
+    labels = [*map(str, feature.categories), ANY_OTHER if feature.pooled else NEW_CATEGORY]
     return [None if np.isnan(code) else labels[int(code)] for code in values]
 
 

@@ -11,6 +11,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.figures import ClassFigures
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.inspection._sample import evaluate_rules
 from rulegrove.plots._display import class_labels
@@ -77,6 +78,16 @@ def _training_means(model: BaseRuleEnsemble, row: RankedTerm) -> list[float]:
         return [np.nan if row.mean_target is None else row.mean_target]
     shares = list(row.confidences.values())
     return shares[1:] if len(class_labels(model)) == 2 else shares
+
+
+def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float] | None:
+    """Return the share of each output's class among the training rows, else among those given; None if not known."""
+    shares: FloatArray | None = None
+    if isinstance(model.held_out_, ClassFigures):
+        shares = model.held_out_.shares if len(model.held_out_.shares) > 2 else model.held_out_.shares[1:]
+    elif given is not None and given.codes is not None and given.targets is not None:
+        shares = given.targets.mean(axis=0)
+    return None if shares is None else shorten(shares)
 
 
 def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
