@@ -19,6 +19,7 @@ from rulegrove.estimators.figures import (
 )
 from rulegrove.inspection import partial_dependence
 from rulegrove.inspection._intervals import estimate_shares
+from rulegrove.inspection.importance import share_terms
 from rulegrove.plots.calibration import LEVEL
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import shorten, show_share
@@ -187,9 +188,10 @@ def _draw_scatter(given: Given | None, predicted: Any, rng: np.random.Generator)
 
 def draw_dependence(model: BaseRuleEnsemble, X: Any, given: Given) -> list[dict[str, Any]]:
     """Return the partial dependence of the score on the most important attributes, in closed form."""
-    order = np.argsort(-model.feature_importances_, kind="stable")
+    shares = share_terms(given.sample, np.array([row.importance for row in model.rules_]))
+    order = np.argsort(-shares, kind="stable")
     curves = []
-    for place in order[model.feature_importances_[order] > 0].tolist():
+    for place in order[shares[order] > 0].tolist():
         values = given.sample.attribute(place)
         known = values[~np.isnan(values)]
         if known.size == 0:  # nothing to draw it over

@@ -12,12 +12,12 @@ from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators.model import RuleModel
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import shorten
+from rulegrove.rules.rule import ANY_OTHER
 
 MAX_ROWS = 200
 MIN_ROWS = 20
 MAX_CELLS = 20_000  # values of all rows together: a wide table shows fewer rows
 NEW_CATEGORY = "a category that training did not have"
-ANY_OTHER = "any other"  # of a pooled attribute, as rules write it
 
 
 def describe_rows(

@@ -11,7 +11,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.figures import ClassFigures
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.inspection._sample import evaluate_rules
 from rulegrove.plots._display import class_labels
@@ -82,12 +82,12 @@ def _training_means(model: BaseRuleEnsemble, row: RankedTerm) -> list[float]:
 
 def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float] | None:
     """Return the share of each output's class among the training rows, else among those given; None if not known."""
-    shares: FloatArray | None = None
-    if isinstance(model.held_out_, ClassFigures):
-        shares = model.held_out_.shares if len(model.held_out_.shares) > 2 else model.held_out_.shares[1:]
-    elif given is not None and given.codes is not None and given.targets is not None:
-        shares = given.targets.mean(axis=0)
-    return None if shares is None else shorten(shares)
+    known = model.class_shares_ if isinstance(model, RuleEnsembleClassifier) else None
+    if known is not None:
+        return shorten(known if len(known) > 2 else known[1:])
+    if given is not None and given.codes is not None and given.targets is not None:
+        return shorten(given.targets.mean(axis=0))
+    return None
 
 
 def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
