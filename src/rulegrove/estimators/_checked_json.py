@@ -1,5 +1,6 @@
 """JSON that is looked at before it is believed: each value knows where it stands and refuses what it should not be."""
 
+import codecs
 import hashlib
 import json
 import math
@@ -44,7 +45,7 @@ def parse(content: bytes, name: str, kind: str = "model") -> "Value":
     if not content or content.isspace():
         raise InvalidInputError(f"{name} is empty; a {kind} file is not.")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
         words = "it is text in UTF-16; convert it to UTF-8" if utf16 else str(error)
