@@ -208,7 +208,8 @@ def _count_texts(table: pa.Table) -> int:
 
 
 def _read_parquet(path: Path, text: Collection[str]) -> pa.Table:
-    with pyarrow.parquet.ParquetFile(path) as file:  # `read_table` would make columns of folders named "a=b"
+    # `read_table` would make columns of folders named "a=b".
+    with pyarrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read()
 
 

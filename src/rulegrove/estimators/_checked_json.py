@@ -15,7 +15,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 
 MAX_BYTES = 2**28  # 256 MB: the largest models (ten classes, 5,000 terms, 14,000 candidates) take 8.5 MB
-MAX_MEMORY = 2**30  # of the values once they are read, by the estimate below: 16 times that of these models
+MAX_MEMORY = 2**30  # of the values once they are read, by the estimate below: 12 times that of these models
 MAX_DIGITS = 19  # of an integer: more is no count, and Python would take quadratic time to read it
 _SHOWN = 40  # characters of a wrong value that a message quotes
 _BLAME = 300  # characters of another's message
