@@ -7,6 +7,7 @@ import re
 import pytest
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+UNSEEN = "nowhere"  # a label that no attribute has a category for: no condition on categories holds for it
 
 
 def _read_condition(words, row):
@@ -15,10 +16,16 @@ def _read_condition(words, row):
     or_missing = words.endswith(" or missing")
     words = words.removesuffix(" or missing")
     if match := re.fullmatch(r"(.+) is (known|missing)", words):
-        return or_missing or (row[match[1]] is None) == (match[2] == "missing")
-    if match := re.fullmatch(r"(.+) in (\{.*\})", words):
         value = row[match[1]]
-        return or_missing if value is None else value in ast.literal_eval(match[2])
+        if value is None:
+            return or_missing or match[2] == "missing"
+        return match[2] == "known" and value != UNSEEN
+    if match := re.fullmatch(r"(.+?) (not in|in|==|!=) (\{.*\}|['\"].*)", words):
+        value, listed = row[match[1]], ast.literal_eval(match[3])
+        if value is None:
+            return or_missing
+        listed = listed if isinstance(listed, set) else {listed}
+        return value != UNSEEN and (value in listed) == (match[2] in ("in", "=="))
     if match := re.fullmatch(r"(\S+) (<=?) (.+) (<=?) (\S+)", words):
         value = row[match[3]]
         if value is None:
@@ -31,5 +38,8 @@ def _read_condition(words, row):
 
 @pytest.fixture(scope="session")
 def read_rule():
-    """A reader of rules: their words and a row (names to values, None where missing) in, the answer out."""
+    """A reader of rules: their words and a row in, the answer out.
+
+    A row maps names to values: None where missing, and "nowhere" for a label that the attribute does not have.
+    """
     return lambda words, row: all(_read_condition(part, row) for part in words.split(" and "))

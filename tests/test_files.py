@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from rulegrove._files import write_whole, written_whole
+from rulegrove._files import open_file, write_whole, written_whole
+from rulegrove.exceptions import InvalidInputError
 
 
 def test_text_and_bytes_come_back(tmp_path):
@@ -61,3 +62,17 @@ def test_a_pipe_is_written_to(tmp_path):
 def test_a_missing_directory_is_the_usual_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "no" / "a", "text")
+
+
+def test_only_files_are_read(tmp_path):
+    """Reading a pipe that nobody writes to never ended."""
+    (tmp_path / "a").write_bytes(b"all of it")
+    (tmp_path / "link").symlink_to("a")
+    with open_file(tmp_path / "link") as file:
+        assert file.read() == b"all of it"
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in [(tmp_path, "is a folder"), (tmp_path / "pipe", "is a pipe"), ("/dev/null", "or a device")]:
+        with pytest.raises(InvalidInputError, match=words):
+            open_file(path)
+    with pytest.raises(FileNotFoundError):
+        open_file(tmp_path / "none")

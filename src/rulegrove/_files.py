@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and files that can be read."""
 
 import contextlib
 import os
@@ -6,6 +6,9 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
+
+from rulegrove.exceptions import InvalidInputError
 
 
 @contextlib.contextmanager
@@ -58,6 +61,22 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """
     with written_whole(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read bytes from it; a directory, or a pipe or device, where reading may never end, is refused.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    file = Path(path)
+    mode = file.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise InvalidInputError(f"'{file}' is a folder; give one file.")
+    if not stat.S_ISREG(mode):
+        raise InvalidInputError(f"'{file}' is a pipe or a device; write what it gives to a file, and give that.")
+    return file.open("rb")
 
 
 def _umask() -> int:

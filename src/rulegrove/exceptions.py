@@ -8,7 +8,19 @@ class RulegroveWarning(UserWarning):
 
 
 class DroppedColumnWarning(RulegroveWarning):
-    """A column cannot carry information (constant, all missing) and was left out."""
+    """A column cannot carry information (constant, all missing, an identifier) and was left out."""
+
+
+class DoubtfulColumnWarning(RulegroveWarning):
+    """A column was read as it stands, though its cells look like something else; the message says how to tell."""
+
+
+class PooledCategoriesWarning(RulegroveWarning):
+    """A column has so many categories that the rare ones were pooled into one."""
+
+
+class UnknownCategoryWarning(RulegroveWarning):
+    """No row of a column has a category that the model knows."""
 
 
 class DroppedRuleWarning(RulegroveWarning):

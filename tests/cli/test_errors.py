@@ -1,11 +1,13 @@
 """Errors of the user are one line; bugs keep their traceback."""
 
 import errno
+import warnings
 
 import pytest
 import typer
 
 from rulegrove.cli.errors import reporting
+from rulegrove.exceptions import RulegroveWarning
 
 
 def raising(error):
@@ -35,6 +37,40 @@ def test_errors_of_the_user_are_one_line(capsys, error, says):
     assert says in written.err
     assert written.err.count("\n") == 1
     assert written.out == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        (
+            "Column 0 ('water'): 1,029 of 1,030 values are numbers; row 7 has 'unknown'. Each different text is a "
+            "category now; list the column in `numeric_features` to read the numbers.",
+            "list the column in `--number` to read",
+        ),
+        ("It is left out. Set `identifiers` to None to keep it.", "Give `--keep-identifiers` to keep it."),
+        ("List the column in `identifiers` to leave it out.", "List the column in `--drop` to leave it out."),
+        ("List it in `categorical_features` to keep it.", "List it in `--categorical` to keep it."),
+        ("300 categories, more than `max_bins`=255", "more than `--max-bins`=255"),
+        ("`cv` must give at least two splits", "`--cv` must give"),
+        ("Column 1 ('identifiers') and `unknown_name`", "('identifiers') and `unknown_name`"),
+        ("a\x1b[2J\u202eb", "a\\x1b[2J\\u202eb"),
+    ],
+)
+def test_messages_of_the_library_name_options(capsys, message, says):
+    """Warnings told of parameters of Python, which the command line has not."""
+
+    @reporting
+    def warn():
+        warnings.warn(message, RulegroveWarning, stacklevel=1)
+
+    warnings.simplefilter("always")
+    warn()
+    told = capsys.readouterr().err
+    assert told.startswith("Warning: ")
+    assert says in told
+    with pytest.raises(typer.Exit):
+        raising(ValueError(message))()
+    assert says in capsys.readouterr().err
 
 
 def test_ctrl_c_is_130(capsys):

@@ -58,7 +58,7 @@ def test_onnx_needs_a_file(run, refuse, fitted, tmp_path):
 def test_what_cannot_be_done_is_one_line(run, refuse, fitted, tmp_path):
     refuse("export", tmp_path / "no.json", "--to", "text", says="There is no file")
     refuse("export", fitted[0], "--to", "text", "-o", tmp_path / "no" / "a.txt", says="There is no folder")
-    refuse("export", fitted[0], "--to", "sql", "--keep", "score", says="`keep` has 'score'")
+    refuse("export", fitted[0], "--to", "sql", "--keep", "score", says="`--keep` has 'score'")
     run("export", fitted[0], "--to", "excel", code=2)
     run("export", fitted[0], code=2)
 

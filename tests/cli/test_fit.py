@@ -1,5 +1,7 @@
 """`fit`: the same model as from Python, from any kind of file, whatever the columns are called."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -72,7 +74,9 @@ def test_tells_what_it_read_and_found(run, write):
     assert "'Farbe (3)'" in result.stderr
     assert f"'{TARGET}': classification, ja (" in result.stderr
     assert "new\\nline" in result.stderr
-    assert "of the target's variation explained" in result.stderr
+    figures = r"accuracy [\d.]+% \(base rate [\d.]+%\), AUC 0\.\d+, log loss [\d.]+ \(base rate [\d.]+\)\."
+    assert re.search(f"On 300 held-out rows: {figures}", result.stderr)
+    assert "variation explained" not in result.stderr
     assert len([line for line in result.stdout.splitlines() if line[:1].isdigit()]) == 2
 
 
@@ -85,8 +89,17 @@ def test_json_holds_the_whole_model(read_json, write, tmp_path):
     fitted = load_model(model)
     assert [term["rule"] for term in document["terms"]] == [term.text for term in fitted.rules_]
     assert [term["coefficient"] for term in document["terms"]] == fitted.coef_.tolist()
-    selection = fitted.selection_
-    assert document["explained"] == 1 - selection.errors[selection.index] / selection.errors[0]
+    figures = fitted.held_out_
+    assert document["held_out"]["accuracy"] == figures.accuracy
+    assert document["held_out"]["base_log_loss"] == figures.base_log_loss
+    assert document["held_out"]["counts"] == figures.counts.tolist()
+
+
+def test_numbers_are_told_beside_the_spread_of_the_target(run, write):
+    result = run("fit", write(make_table(target="number")), "-t", TARGET, *FAST, *FOLDS)
+    assert re.search(
+        r"R² -?[\d.]+, root mean squared error [\d.,]+ \(standard deviation of the target [\d.,]+\)", result.stderr
+    )
 
 
 def test_quiet_says_nothing_when_the_model_is_saved(run, write, tmp_path):
@@ -126,7 +139,7 @@ def test_numbers_can_be_categories(read_json, write):
     table = pa.table({"code": code, "x": rng.normal(size=300), "y": np.isin(code, [1, 4])})
     document = read_json("fit", write(table), "-t", "y", "--categorical", "code", *FAST)
     assert document["data"]["categories"] == {"code": 6}
-    assert any("code in {" in term["rule"] for term in document["terms"])
+    assert any(re.search(r"code (not )?in \{|code [=!]= \d", term["rule"]) for term in document["terms"])
     assert document["classes"] == [False, True]
 
 
@@ -155,16 +168,14 @@ def test_rules_of_ones_own_come_from_a_file(run, write, tmp_path):
     expected = RuleEnsembleClassifier(rules=words, force_rules=True, n_candidates=40, random_state=0).fit(X, y)
     model = load_model(tmp_path / "m.json")
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
-    assert {f"{NAMES[0]} >= 0.5", "Farbe in {'grün', 'rot'}", f"{NAMES[2]} > 1 or missing"} <= {
-        row.text for row in model.rules_
-    }
+    assert {f"{NAMES[0]} >= 0.5", "Farbe != 'blau'", f"{NAMES[2]} > 1 or missing"} <= {row.text for row in model.rules_}
 
 
 def test_rules_of_ones_own_can_be_all(read_json, write, tmp_path):
     own = write_rules(tmp_path, "Farbe == grün")
     options = ["--rules", own, "--n-candidates", "0", "--terms", "rules", "--selection", "0.01"]
     document = read_json("fit", write(make_table()), "-t", TARGET, *options)
-    assert [term["rule"] for term in document["terms"]] == ["Farbe in {'grün'}"]
+    assert [term["rule"] for term in document["terms"]] == ["Farbe == 'grün'"]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +226,10 @@ def test_warnings_are_one_line(run, write):
         (["-t", TARGET, "--preset", "quick"], "The 'preset' parameter"),
         (["-t", TARGET, "--class-weight", '{"jaa": 1}'], "Did you mean 'ja'?"),
         (["-t", TARGET, "--class-weight", "{ja: 1}"], "is no JSON"),
-        (["-t", TARGET, "--task", "regression"], "holds no numbers, so it cannot be a regression"),
+        (
+            ["-t", TARGET, "--task", "regression"],
+            "holds text, such as 'nein', so it cannot be a regression",
+        ),
         (["-t", NAMES[0], "--multiclass", "ovr"], "`--multiclass` is for classes"),
         (["-t", NAMES[0], "--task", "classification"], "Unknown label type"),
         (["-t", TARGET, "-o", "no/such/folder/model.json"], "There is no folder 'no/such/folder'"),

@@ -84,7 +84,7 @@ def test_what_does_not_work(run, refuse, folder, tmp_path, write):
     refuse("predict", tmp_path / "model.json", folder, says="give `-o predictions.parquet`")
     refuse("fit", folder, "-t", "Ziel", says="`--target` names 'Ziel'")
     refuse("fit", folder, write(make_table()), "-t", TARGET, says="must all be Parquet")
-    refuse("fit", folder, "-t", TARGET, "--task", "regression", says="holds no numbers")
+    refuse("fit", folder, "-t", TARGET, "--task", "regression", says="take `--task classification`")
     refuse("fit", folder, folder / "none.parquet", "-t", TARGET, says="There is no file")
     pq.write_table(make_table().drop_columns(["Farbe"]), folder / "odd.parquet")
     refuse("fit", folder, "-t", TARGET, says="odd.parquet': There is no column 'Farbe' here")

@@ -4,8 +4,10 @@ import json
 import sys
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
-from rulegrove.cli.output import note, plain, print_json, print_table, shows_progress
+from rulegrove.cli.output import note, plain, print_csv, print_json, print_table, print_text, shows_progress
 
 
 def test_json_is_strict(capsys):
@@ -16,6 +18,29 @@ def test_json_is_strict(capsys):
 
 def pytest_fail(word):
     raise AssertionError(word)
+
+
+ODD = "a\x1b[2J\x9b\u202e\tb"
+
+
+def test_json_has_no_character_that_a_terminal_obeys(capsys):
+    print_json({"x": ODD})
+    printed = capsys.readouterr().out
+    assert all(line.isprintable() for line in printed.splitlines())
+    assert json.loads(printed) == {"x": ODD}
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_text_and_csv_are_shown_to_a_terminal_and_given_to_a_program(capfdbinary, monkeypatch, terminal):
+    """An attribute named with an escape sequence moved the cursor when SQL or CSV was printed."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    print_text(f"{ODD}\n")
+    print_csv(pa.table({ODD: [ODD]}))
+    sys.stdout.flush()
+    printed = capfdbinary.readouterr().out.decode()
+    assert ("\x1b" in printed) is not terminal
+    assert ("a\\x1b[2J\\x9b\\u202e\tb\n" if terminal else f"{ODD}\n") in printed
+    assert printed.count("\n") == 3
 
 
 def test_booleans_and_integers_stay_what_they_are():

@@ -1,14 +1,19 @@
 """Tables from files: every kind alike, guesses of CSV, and one clear line for what cannot be read."""
 
 import contextlib
+import datetime as dt
 import gzip
+import re
+import sys
 
+import openpyxl
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openpyxl import load_workbook
 
-from cli_tables import make_table
+from cli_tables import FAST, TARGET, make_table
 from rulegrove.cli.reading import find_column, read_table
 from rulegrove.exceptions import InvalidInputError
 
@@ -63,7 +68,7 @@ def test_columns_can_be_text_whatever_they_hold(tmp_path, write, name):
         ("a.csv", b"", "is empty"),
         ("a.csv", b"\n\n", "cannot be read as CSV"),
         ("a.csv", b"a,b\n", "no rows"),
-        ("a.csv", b"a,b\n1,2\n3\n", "Expected 2 columns, got 1"),
+        ("a.csv", b"a,b\n1,2\n3\n", "line 3 has 1 field and the header has 2"),
         ("a.csv", b"a,a\n1,2\n", "the column 'a' more than once"),
         ("a.csv", bytes(range(256)) * 8, "cannot be read as CSV"),
         ("a.csv.gz", b"a,b\n1,2\n", "cannot be read"),
@@ -71,13 +76,87 @@ def test_columns_can_be_text_whatever_they_hold(tmp_path, write, name):
         ("a.feather", b"ARROW1 and then nothing", "cannot be read as Feather"),
         ("a.jsonl", b"[1, 2]\n", "cannot be read as JSON lines"),
         ("a.jsonl", b'{"a": 1}\n{"a": ', "cannot be read as JSON lines"),
-        ("a.xlsx", b"PK", "must end in one of .csv"),
+        ("a.xls", b"PK", "must end in one of .csv"),
+        ("a.xlsx", b"PK", "cannot be read as Excel"),
         ("csv", b"a,b\n1,2\n", "must end in one of .csv"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(refuse, tmp_path, name, content, says):
     (tmp_path / name).write_bytes(content)
     refuse("fit", tmp_path / name, "-t", "b", says=says)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("a,b\n1,2\n\n3\n", "line 4 has 1 field and the header has 2; fill up the line."),
+        (
+            "a;b\n1;2\n3;4;5\n",
+            "line 3 has 3 fields and the header has 2; put double quotes around a cell",
+        ),
+        ('a,b\n"x\ny",2\n"z\nz",1,5\n', "line 4 has 3 fields"),
+        ("\n\na,b\n1\n", "line 4 has 1 field"),
+        ("a,b\n" + "1,2\n" * 300_000 + "3\n", "line 300002 has 1 field"),
+    ],
+)
+def test_a_line_of_other_fields_is_named(tmp_path, content, says):
+    """A ragged file was refused without a word of where."""
+    (tmp_path / "a.csv").write_text(content)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content.encode()))
+    for name in ("a.csv", "a.csv.gz"):
+        with pytest.raises(InvalidInputError, match=re.escape(says)):
+            read_table(tmp_path / name)
+
+
+def write_sheet(path, *rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.worksheets[0].append(row)
+    book.create_sheet("other").append(["nothing", "of this"])
+    book.save(path)
+    return path
+
+
+def test_the_first_sheet_of_excel_is_a_table(tmp_path):
+    day, time = dt.datetime(2024, 2, 29), dt.datetime(2024, 2, 29, 13, 45)
+    path = write_sheet(
+        tmp_path / "a.xlsx",
+        [None],
+        ["n", "x, y", "ja", "day", "time", "word", None],
+        [1, 0.5, True, day, time, "=1+1", None],
+        [None],
+        [2, None, False, None, None, "NA"],
+        [3, 1e-300, True, day.date(), day, 'q"\n', ""],
+    )
+    sheet = load_workbook(path)
+    sheet.worksheets[0]["F3"].data_type = "s"
+    sheet.save(path)
+    table = read_table(path)
+    assert table.to_pydict() == {
+        "n": [1, 2, 3],
+        "x, y": [0.5, None, 1e-300],
+        "ja": [True, False, True],
+        "day": [day.date(), None, day.date()],
+        "time": [time, None, day],
+        "word": ["=1+1", None, 'q"\n'],
+    }
+    assert read_table(path, text=["n"])["n"].to_pylist() == ["1", "2", "3"]
+
+
+def test_excel_is_fitted_and_predicted(run, tmp_path):
+    table = make_table()
+    path = write_sheet(tmp_path / "a.xlsx", table.column_names, *zip(*table.to_pydict().values(), strict=True))
+    run("fit", path, "-t", TARGET, "-o", tmp_path / "m.json", *FAST)
+    run("predict", tmp_path / "m.json", path, "-o", tmp_path / "out.csv")
+    assert read_table(tmp_path / "out.csv").num_rows == table.num_rows
+
+
+def test_excel_without_rows_or_without_the_package(refuse, tmp_path, monkeypatch):
+    path = write_sheet(tmp_path / "a.xlsx")
+    refuse("fit", path, "-t", "b", says="The first sheet of ")
+    refuse("fit", write_sheet(path, ["a", "b"]), "-t", "b", says="no rows")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    refuse("fit", path, "-t", "b", says="needs openpyxl; install it with: pip install 'rulegrove[excel]'")
 
 
 def test_files_that_are_not_there(refuse, write, tmp_path):
@@ -88,7 +167,7 @@ def test_files_that_are_not_there(refuse, write, tmp_path):
     refuse("fit", tmp_path / "folder.csv", "-t", "b", says="is a folder")
 
 
-@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".parquet", ".feather", ".jsonl"]))
+@given(st.binary(max_size=300), st.sampled_from([".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx"]))
 def test_any_bytes_are_a_table_or_one_error(tmp_path_factory, content, suffix):
     path = tmp_path_factory.mktemp("any") / f"a{suffix}"
     path.write_bytes(content)

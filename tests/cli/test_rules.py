@@ -1,5 +1,6 @@
 """`rules`: the ranked terms of a model file."""
 
+import numpy as np
 import pytest
 
 from rulegrove import RuleEnsembleRegressor, load_model
@@ -28,7 +29,7 @@ def test_markup_and_control_characters_are_words(run, tmp_path):
     """Names may look like markup of the table, or move the cursor of a terminal."""
     import pandas as pd
 
-    X = pd.DataFrame({"[bold]x[/bold]\x1b[2J": range(100), "y\r": [0, 1] * 50})
+    X = pd.DataFrame({"[bold]x[/bold]\x1b[2J": np.sqrt(np.arange(100)), "y\r": [0, 1] * 50})
     model = RuleEnsembleRegressor(n_candidates=40, selection=0.01, random_state=0).fit(X, X.to_numpy().sum(axis=1))
     model.save(tmp_path / "model.json")
     printed = run("rules", tmp_path / "model.json").stdout

@@ -55,7 +55,7 @@ def test_what_cannot_be_done_is_one_line(run, write, tmp_path):
     data = write(make_table())
     for options, says in [
         (["-t", "Ziel"], "Did you mean"),
-        (["-t", TARGET, "--min-votes", "9"], "`min_votes`=9"),
+        (["-t", TARGET, "--min-votes", "9"], "`--min-votes`=9"),
         (["-t", TARGET, "-o", tmp_path / "a.json"], "must end in one of"),
     ]:
         result = run("select", data, *options, "-q", code=1)

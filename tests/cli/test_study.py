@@ -27,6 +27,15 @@ def test_a_part_alone_and_its_report(command, tmp_path):
     assert "Report written" in again.stderr
 
 
+def test_the_folder_is_named_as_other_commands_name_their_output(command, tmp_path):
+    """There was `--out` only; `-o` and `--output` were no options."""
+    (tmp_path / "file").touch()
+    for option in ("-o", "--output", "--out"):
+        ended = command("--quick", "--only", "sets", option, tmp_path / "file")
+        assert ended.exit_code == 1
+        assert "cannot be written to" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

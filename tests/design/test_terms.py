@@ -70,3 +70,10 @@ def test_no_terms():
     terms = Terms((), linear, ())
     assert len(terms) == 0
     assert terms.scales.shape == terms.centers.shape == (0,)
+
+
+def test_bounds_in_words_are_exact_and_those_of_days_are_dates():
+    """0.1 was written 0.10000000000000001, and rounded to four digits where it was shown."""
+    assert Linear(0, 0.1, 10421.5, 1.0).text([Feature("a\x1b")]) == "a\\x1b (linear from 0.1 to 10421.5)"
+    sold = Linear(0, 19357.0, 19782.0, 19500.2).text([Feature("sold", part="date")])
+    assert sold == "sold (linear from 2022-12-31 to 2024-02-29)"

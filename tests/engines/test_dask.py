@@ -18,6 +18,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
+from damaged_files import flip_bit, write_checked
 from engine_conformance import EngineConformance
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
 from rulegrove.datasets import load
@@ -33,6 +34,8 @@ import dask.dataframe as dd  # noqa: E402
 
 import rulegrove.engines.dask as on_dask  # noqa: E402
 from rulegrove.engines import _dask_running as running  # noqa: E402
+from rulegrove.engines import fitting  # noqa: E402
+from rulegrove.engines._dask_arrow import _as_type  # noqa: E402
 from rulegrove.engines._dask_engine import DaskEngine  # noqa: E402
 from rulegrove.engines._dask_tables import make_table  # noqa: E402
 from rulegrove.engines.counting import CountTask  # noqa: E402
@@ -206,6 +209,15 @@ class TestEngine:
             found = DaskEngine(table, client).schema
         number, text = pa.float64(), pa.large_string()
         assert found.types == [number, text, number, pa.dictionary(pa.int32(), pa.int64()), number]
+
+
+def test_times_of_other_units_are_the_same_times():
+    days = pa.array([0, 19_000, None], pa.int32()).cast(pa.date32())
+    for kind in (pa.timestamp("ns"), pa.timestamp("s")):
+        assert _as_type(days, kind, "t").cast(pa.date32()) == days
+        assert _as_type(days.cast(pa.timestamp("us")), kind, "t").type == kind
+    with pytest.raises(InvalidInputError, match="Column 't' is timestamp"):
+        _as_type(days.cast(pa.timestamp("us", "UTC")), pa.timestamp("us"), "t")
 
 
 @pytest.fixture(scope="module")
@@ -400,6 +412,162 @@ class TestPredict:
         with pytest.raises(InvalidInputError, match="`method` must be one of 'predict', 'predict_proba', 'decision_f"):
             on_dask.predict(model, table, method="fit")
 
+    @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+    def test_only_what_the_terms_speak_of_is_needed(self, frame, method):
+        """Every column of the fit had to be there, those that no term asks about too."""
+        X = frame.drop(columns="y")
+        rules = ["e > 0 and b <= 4", "c in {'x', 'y'}"]
+        model = RuleEnsembleClassifier.from_rules(rules, forced=True, terms="rules").fit(X, frame["y"])
+        table = dd.from_pandas(frame[["c", "e", "y", "b"]], npartitions=2, sort=False)
+        assert np.array_equal(on_dask.predict(model, table, method=method).compute(), getattr(model, method)(X))
+        with pytest.raises(InvalidInputError, match="no column 'b', which the model was fitted on and uses"):
+            on_dask.predict(model, table.drop(columns="b"))
+        with pytest.raises(InvalidInputError, match="3 columns but the model was fitted on 5"):
+            on_dask.predict(model, da.zeros((4, 3)))
+
+    @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+    def test_a_model_without_terms_needs_no_column(self, frame, method):
+        X = frame.drop(columns="y")
+        model = RuleEnsembleClassifier(**SMALL, selection=1e6).fit(X, frame["y"])
+        assert len(model.rules_) == 0
+        lazy = on_dask.predict(model, dd.from_pandas(frame[["y"]], npartitions=2, sort=False), method=method)
+        assert np.array_equal(lazy.compute(), getattr(model, method)(X))
+
+    def test_scores_need_only_what_the_terms_speak_of(self, frame, client):
+        X = frame.drop(columns="y")
+        model = RuleEnsembleClassifier.from_rules(["e > 0", "b > 3"], forced=True, terms="rules").fit(X, frame["y"])
+        table = dd.from_pandas(frame[["e", "y", "b"]], npartitions=2, sort=False)
+        assert on_dask.score(model, table, "y", client=client) == pytest.approx(model.score(X, frame["y"]))
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, about what dask does
+class TestFiles:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        """Three files of 300 rows, of which one has a bit that changed."""
+        table = pa.Table.from_pandas(make_frame(900).drop(columns=["d", "w"]), preserve_index=False)
+        for place in range(3):
+            write_checked(table.slice(300 * place, 300), tmp_path / f"{place}.parquet", row_group_size=100)
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"filters": [("b", ">", 1)]},
+            {"split_row_groups": True},
+            {"filesystem": "arrow"},
+            {"filesystem": "arrow", "filters": [("b", ">", 1)]},
+        ],
+        ids=str,
+    )
+    def test_a_flipped_bit_is_found_by_the_checksum_of_its_page(self, client, folder, options):
+        """Dask reads pages without a look at their checksums, so that damaged numbers were taken for data."""
+        table = dd.read_parquet(folder, **options)
+        model = on_dask.fit(RuleEnsembleClassifier(**SMALL), table, "y", client=client)
+        frame = table.compute().reset_index(drop=True)
+        assert_same(model, RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns="y"), frame["y"]))
+        same = on_dask.verify_files(table)
+        pd.testing.assert_frame_equal(same.compute().reset_index(drop=True), frame)
+        assert same.npartitions == table.npartitions
+        flip_bit(folder / "1.parquet", group=2)
+        table = dd.read_parquet(folder, **options)
+        words = r"^'.*1\.parquet': The file is damaged \(.*CRC checksum"
+        before = dict(vars(model))
+        with pytest.raises(InvalidInputError, match=words):
+            on_dask.fit(model, table, "y", client=client)
+        assert vars(model) == before
+        with pytest.raises(InvalidInputError, match=words):
+            on_dask.fit(model, table[["b", "c", "e"]], table["a"] > 0, client=client)
+        with pytest.raises(InvalidInputError, match=words):
+            on_dask.score(model, table, "y", client=client)
+        with pytest.raises(InvalidInputError, match=words):
+            on_dask.predict(model, on_dask.verify_files(table)).compute(scheduler="synchronous")
+
+    def test_folders_that_are_columns(self, folder, tmp_path):
+        for place in range(3):
+            (tmp_path / f"k={place}").mkdir()
+            (tmp_path / f"{place}.parquet").rename(tmp_path / f"k={place}" / "part.parquet")
+        table = dd.read_parquet(tmp_path)
+        pd.testing.assert_frame_equal(on_dask.verify_files(table).compute(), table.compute())
+        flip_bit(tmp_path / "k=1" / "part.parquet")
+        with pytest.raises(InvalidInputError, match=r"k=1/part\.parquet': The file is damaged"):
+            on_dask.verify_files(dd.read_parquet(tmp_path)).compute(scheduler="synchronous")
+
+    def test_verified_files_stay_in_line_with_their_predictions(self, folder, model):
+        table = on_dask.verify_files(dd.read_parquet(folder, filesystem="arrow"))
+        table = table.assign(d="low")
+        scored = table.assign(found=on_dask.predict(model, table)).compute()
+        assert (scored["found"] == model.predict(scored[["a", "b", "c", "d", "e"]])).all()
+
+
+def unlike(part, count):
+    """A partition that is another one each time it is computed."""
+    with count.open("a") as file:
+        file.write("x")
+    n_reads = len(count.read_text())
+    if count.suffix == ".rows":
+        return part.iloc[: len(part) - n_reads]
+    return part.assign(y=np.roll(part["y"].to_numpy(), n_reads))
+
+
+class TestUnlikeRows:
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [
+            (
+                "count.rows",
+                r"^Partition 1 \(counted from 0, of 2\): 1,49\d rows came where 1,49\d came before; call `persist`",
+            ),
+            (
+                "count.order",
+                "^The target 'y' had other values, or its rows another order, when the rows were read again",
+            ),
+        ],
+    )
+    def test_a_partition_that_comes_out_otherwise_is_refused(self, client, small_pool, tmp_path, name, words):
+        """The rows that were drawn and those that were counted were not the same ones."""
+        table = cut(make_frame().drop(columns="w"), [1500, 1500])
+        first, second = table.to_delayed()
+        parts = [first, dask.delayed(unlike, pure=False)(second, tmp_path / name)]
+        odd = dd.from_delayed(parts, meta=table._meta, verify_meta=False)
+        with pytest.raises(InvalidInputError, match=words):
+            on_dask.fit(RuleEnsembleClassifier(**SMALL), odd, "y", client=client)
+
+
+class TestFailedFits:
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, InvalidInputError, ConnectionError])
+    @pytest.mark.parametrize("own", [True, False], ids=["estimator", "function"])
+    def test_the_model_is_as_it_was(self, client, small_pool, monkeypatch, error, own):
+        old = make_frame(400).drop(columns="w")
+        X = old.drop(columns="y")
+        model = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client) if own else RuleEnsembleClassifier(**SMALL)
+        on_dask.fit(model, cut(old, [150, 250]), "y", keep_statistics=True, client=client)
+        before, predicted = dict(vars(model)), model.predict_proba(X)
+        table = cut(make_frame(seed=1).rename(columns={"a": "z"}), SIZES["many"])
+
+        def fail(*args, **kwargs):
+            raise error
+
+        monkeypatch.setattr(fitting, "count_over", fail)
+        with pytest.raises(error):
+            model.fit(table, "c", "w") if own else on_dask.fit(model, table, "c", weights="w", client=client)
+        assert list(vars(model)) == list(before)
+        assert all(vars(model)[key] is value for key, value in before.items())
+        np.testing.assert_array_equal(model.predict_proba(X), predicted)
+
+    def test_nothing_of_an_earlier_fit_stays(self, client):
+        """Statistics and names of the fit before stayed with a model that was fitted again without any."""
+        frame = make_frame(400)[["a", "e", "y"]].dropna()
+        model = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client)
+        on_dask.fit(model, cut(frame, [100, len(frame) - 100]), "y", keep_statistics=True, client=client)
+        assert hasattr(model, "statistics_")
+        X, y = (da.from_array(part.to_numpy(), chunks=200) for part in (frame[["a", "e"]], frame["y"] == "yes"))
+        model.fit(X, y)
+        assert not hasattr(model, "statistics_")
+        assert not hasattr(model, "feature_names_in_")
+        assert model.client is client
+
 
 class TestEstimators:
     def test_parameters_are_those_of_the_base_and_the_client(self):
@@ -535,6 +703,14 @@ class TestBadInput:
             fit(X, cut(frame[["a", "y"]], [N_ROWS])["y"])
         with pytest.raises(InvalidInputError, match="X has 10 rows but the target has 9"):
             fit(da.zeros((10, 2)), da.zeros(9))
+
+    @pytest.mark.parametrize(
+        "options", [{"batch_rows": 0}, {"batch_rows": 1.5}, {"max_gram_rows": 0}, {"max_gram_rows": "all"}], ids=str
+    )
+    def test_counts_that_are_none(self, fit, options):
+        [name] = options
+        with pytest.raises(InvalidInputError, match=f"`{name}` must be a whole number of at least"):
+            fit(cut(make_frame(), [N_ROWS]), **options)
 
     def test_what_is_no_table(self, fit):
         frame = make_frame()

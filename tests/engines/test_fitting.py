@@ -6,10 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.model_selection import KFold
 
-from engine_conformance import N_ROWS, make_model, make_rows, take
+from damaged_files import flip_bit, write_checked
+from engine_conformance import N_ROWS, in_memory, make_model, make_rows, take
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines
 from rulegrove._hashing import hash_positions
-from rulegrove.engines import sources
+from rulegrove.engines import counting, fitting, keeping, sources
 from rulegrove.engines.fitting import find_gram_limit
 from rulegrove.estimators import _base
 from rulegrove.exceptions import InvalidInputError, SampleWarning
@@ -51,7 +52,15 @@ def test_an_infinite_value_names_the_file_and_the_column(write, row):
         (None, {"target": "twoo"}, "`target` names 'twoo', which is no column"),
         (None, {"weights": "w"}, "`weights` names 'w', which is no column"),
         (None, {"drop": ["a", "b", "c", "e"]}, "no column left"),
-        (None, {"max_gram_rows": 5}, "`max_gram_rows` must be at least"),
+        (None, {"max_gram_rows": 5}, "`max_gram_rows` must be a whole number of at least 1,000; got 5"),
+        (None, {"max_gram_rows": 1e7}, "`max_gram_rows` must be a whole number .*; got 10000000.0"),
+        (None, {"max_gram_rows": "all"}, "`max_gram_rows` must be a whole number .*; got 'all'"),
+        (None, {"batch_rows": 0}, "`batch_rows` must be a whole number of at least 1; got 0"),
+        (None, {"batch_rows": -1}, "`batch_rows` must be a whole number of at least 1; got -1"),
+        (None, {"batch_rows": 2.5}, "`batch_rows` must be a whole number of at least 1; got 2.5"),
+        (None, {"n_threads": 0}, "`n_threads` must be a whole number of at least 1; got 0"),
+        (None, {"n_threads": True}, "`n_threads` must be a whole number of at least 1; got True"),
+        (None, {"n_threads": "2"}, "`n_threads` must be a whole number of at least 1; got '2'"),
         (
             lambda table: set_value(table.append_column("w", pa.array(np.ones(N_ROWS))), "w", 1500, -1.0),
             {"weights": "w"},
@@ -198,3 +207,76 @@ def test_names_are_kept():
     model = engines.fit(RuleEnsembleRegressor(n_candidates=20, random_state=0), table, "number", drop=["b"])
     assert model.feature_names_in_.tolist() == ["a", "c", "e"]
     assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "all"])
+def test_the_jobs_of_a_model_are_checked_where_they_are_threads(n_jobs):
+    table = take(make_rows(), "number")
+    model = in_memory(make_model("number", n_candidates=4), table, "number").set_params(n_jobs=n_jobs)
+    for call in (engines.fit, engines.score):
+        with pytest.raises(InvalidInputError, match="`n_jobs` must be None or a whole number other than 0; got"):
+            call(model, table, "number")
+
+
+@pytest.mark.parametrize("column", [0, 4])  # an attribute and the target
+def test_a_flipped_bit_ends_a_fit(tmp_path, column):
+    """Eight of ten damaged files were fitted without a word, though each page has a checksum."""
+    path = tmp_path / "rows.parquet"
+    write_checked(take(make_rows(), "number"), path, row_group_size=500)
+    flip_bit(path, column, group=3)
+    with pytest.raises(InvalidInputError, match=r"rows\.parquet', row group 3: The file is damaged \(.*CRC checksum"):
+        engines.fit(make_model("number"), path, "number")
+
+
+@pytest.mark.parametrize("n_rows", [900, N_ROWS])
+def test_a_stream_that_ends_earlier_the_second_time_is_refused(n_rows):
+    table = take(make_rows(), "two").slice(0, n_rows)
+    lengths = iter([n_rows, n_rows, n_rows - 100] if n_rows == N_ROWS else [n_rows, n_rows - 100])
+    with pytest.raises(InvalidInputError, match=r"^the stream: .* rows came where .* came before"):
+        engines.fit(make_model("two"), lambda: table.slice(0, next(lengths)).to_reader(500), "two")
+
+
+@pytest.mark.parametrize("target", ["number", "two", "three"])
+@pytest.mark.parametrize("n_rows", [900, N_ROWS])
+def test_rows_in_another_order_the_second_time_are_refused(target, n_rows):
+    """Rows that were drawn, dealt out to folds and counted by their positions were not the same rows."""
+    table = take(make_rows(), target).slice(0, n_rows)
+    swapped = table.take([1200 % n_rows, *range(1, n_rows)])
+    if swapped[target][0] == table[target][0]:
+        swapped = table.take(list(range(n_rows - 1, -1, -1)))
+    passes = iter([table, table, swapped])  # to count, to draw, to count the rules
+    with pytest.raises(InvalidInputError, match=f"The target '{target}' had other values, or its rows another order"):
+        engines.fit(make_model(target, solver="fpc"), lambda: next(passes).to_reader(500), target, keep_statistics=True)
+
+
+def interrupt(*args, **kwargs):
+    raise KeyboardInterrupt
+
+
+def refuse(*args, **kwargs):
+    raise InvalidInputError("no")
+
+
+@pytest.mark.parametrize("preset", [None, "fast"])
+@pytest.mark.parametrize("fail", [interrupt, refuse])
+@pytest.mark.parametrize(
+    ("n_rows", "module", "name"),
+    [
+        (N_ROWS, fitting, "count_over"),
+        (N_ROWS, fitting, "keep_pools"),
+        (900, keeping, "count_over"),
+        (900, counting, "collect_statistics"),
+    ],
+)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch, n_rows, module, name, fail, preset):
+    """A fit that was interrupted left names, classes and a `statistics_` of the new table beside the old rules."""
+    old = take(make_rows(), "two").slice(0, 400)
+    model = engines.fit(make_model("two", n_candidates=20, preset=preset), old, "two", keep_statistics=True)
+    before, predicted = dict(vars(model)), model.predict_proba(old.drop_columns(["two"]))
+    table = take(make_rows(seed=1), "three").slice(0, n_rows).rename_columns(["p", "q", "r", "s", "three"])
+    monkeypatch.setattr(module, name, fail)
+    with pytest.raises((KeyboardInterrupt, InvalidInputError)):
+        engines.fit(model, table, "three", keep_statistics=True)
+    assert list(vars(model)) == list(before)
+    assert all(vars(model)[key] is value for key, value in before.items())
+    np.testing.assert_array_equal(model.predict_proba(old.drop_columns(["two"])), predicted)

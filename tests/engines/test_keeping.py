@@ -6,6 +6,7 @@ import pytest
 
 from engine_conformance import N_ROWS, assert_same, make_model, make_rows, take
 from rulegrove import RuleEnsembleRegressor, engines
+from rulegrove.engines import keeping
 from rulegrove.engines.keeping import FitStatistics
 from rulegrove.exceptions import InvalidInputError
 
@@ -140,3 +141,43 @@ def test_what_cannot_be_merged_or_refitted():
     assert not hasattr(plain, "statistics_")
     with pytest.raises(InvalidInputError, match="keep_statistics=True"):
         engines.collect(plain, table)
+
+
+@pytest.mark.parametrize("preset", [None, "fast"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, InvalidInputError])
+def test_a_refit_that_fails_leaves_the_model_as_it_was(monkeypatch, error, preset):
+    table = take(make_rows(), "two").slice(0, 500)
+    model = engines.fit(make_model("two", n_candidates=20, preset=preset), table, "two", keep_statistics=True)
+    before, X = dict(vars(model)), table.drop_columns(["two"])
+    predicted = model.predict_proba(X)
+
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(keeping, "make_model", fail)
+    with pytest.raises(error):
+        engines.refit(model, model.statistics_)
+    assert list(vars(model)) == list(before)
+    assert all(vars(model)[key] is value for key, value in before.items())
+    np.testing.assert_array_equal(model.predict_proba(X), predicted)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_new_rows_need_the_columns_that_candidates_speak_of_and_no_others(target):
+    """Every attribute of the fit had to be there, those that no candidate asks about too."""
+    table = take(make_rows(), target).slice(0, 1500)
+    kind = type(make_model(target))
+    rules = ["b > 2 and e <= 0.5", "e > 1", "b <= 6"]
+    model = kind.from_rules(rules, terms="rules", n_jobs=1, random_state=0, cv=3)
+    kept = engines.fit(model, table, target, keep_statistics=True).statistics_
+    assert_equal(engines.collect(kept, table.select([target, "e", "b"])), engines.collect(kept, table))
+    with pytest.raises(InvalidInputError, match="no column 'e', which the fit had"):
+        engines.collect(kept, table.drop_columns(["e"]))
+
+
+@pytest.mark.parametrize("arguments", [{"batch_rows": 0}, {"batch_rows": 1.5}, {"n_threads": -1}, {"n_threads": None}])
+def test_counts_that_are_none_are_told(arguments):
+    table = take(make_rows(), "number").slice(0, 200)
+    model = engines.fit(make_model("number", n_candidates=4), table, "number", keep_statistics=True)
+    with pytest.raises(InvalidInputError, match="must be a whole number of at least 1; got"):
+        engines.collect(model, table, **arguments)

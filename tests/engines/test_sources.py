@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from damaged_files import flip_bit, write_checked
 from rulegrove.engines import sources
 from rulegrove.engines.sources import find_files, open_source
 from rulegrove.exceptions import InvalidInputError
@@ -150,3 +151,71 @@ def test_a_file_that_may_not_be_read_is_named(folder):
     (folder / "a.parquet").chmod(0)
     with pytest.raises(InvalidInputError, match=r"a\.parquet': Permission denied"):
         open_source(folder)
+
+
+@pytest.mark.parametrize("kind", ["file", "dataset"])
+def test_a_flipped_bit_is_found_by_the_checksum_of_its_page(tmp_path, kind):
+    """Pages were read without a look at their checksums, so that damaged numbers were taken for data."""
+    path = tmp_path / "a.parquet"
+    write_checked(TABLE, path, row_group_size=300)
+    flip_bit(path, group=1)
+    assert pq.read_table(path)["a"] != TABLE["a"]
+    source = open_source(path if kind == "file" else ds.dataset(path))
+    assert read_all(source, ["b"])["b"].to_pylist() == TABLE["b"].to_pylist()  # pages that nobody reads do no harm
+    with pytest.raises((InvalidInputError, OSError), match="CRC checksum verification failed"):
+        read_all(source)
+
+
+def test_options_of_a_dataset_are_kept_and_not_changed(tmp_path):
+    write_checked(TABLE, tmp_path / "a.parquet")
+    options = ds.ParquetFragmentScanOptions(buffer_size=4096, use_buffered_stream=True)
+    form = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    [fragment] = ds.dataset(tmp_path / "a.parquet", format=form).get_fragments()
+    found = sources.verifying_options(fragment)
+    assert (found.page_checksum_verification, found.buffer_size, found.use_buffered_stream) == (True, 4096, True)
+    assert not fragment.format.default_fragment_scan_options.page_checksum_verification
+    assert sources.verifying_options(next(ds.dataset(TABLE).get_fragments())) is None
+
+
+@pytest.mark.parametrize("kind", ["file", "dataset"])
+def test_a_file_that_changes_between_two_readings_is_refused(tmp_path, kind):
+    """Other rows of the same number were taken for those of the first reading."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path)
+    source = open_source(path if kind == "file" else ds.dataset(path))
+    read_all(source)
+    pq.write_table(TABLE.take(list(range(999, -1, -1))), path)
+    with pytest.raises(InvalidInputError, match="The file has changed since it was opened"):
+        read_all(source)
+
+
+@pytest.mark.parametrize(
+    ("later", "words"), [(900, "900 rows came where 1,000"), (1100, "1,100 rows came where 1,000")]
+)
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_stream_of_another_length_is_refused(later, words, counted):
+    """A stream that ended earlier the second time was taken for the same rows."""
+    long = pa.concat_tables([TABLE, TABLE])
+    lengths = iter([1000, later])
+    source = open_source(lambda: long.slice(0, next(lengths)).to_reader(170))
+    if counted:
+        assert source.count_rows() == [1000]
+    else:
+        assert len(list(source.batches(0, 0, ["a"], 2000))) == 6
+    with pytest.raises(InvalidInputError, match=words):
+        list(source.batches(0, 0, ["a"], 64))
+
+
+def test_a_stream_of_other_columns_is_refused():
+    tables = iter([TABLE, TABLE.drop_columns(["a"])])
+    source = open_source(lambda: next(tables))
+    source.count_rows()
+    with pytest.raises(InvalidInputError, match="The columns are not those that came before"):
+        list(source.batches(0, 0, ["a"], 64))
+
+
+def test_a_filtered_dataset_goes_as_a_stream(folder):
+    dataset = ds.dataset(folder / "a.parquet").filter(ds.field("a") >= 250)
+    with pytest.raises(InvalidInputError, match=r"pass `lambda: dataset\.scanner\(\)\.to_reader\(\)`"):
+        open_source(dataset)
+    assert open_source(lambda: dataset.scanner().to_reader()).count_rows() == [50]

@@ -1,5 +1,7 @@
 """What a classifier says about its classes, its rules and its data."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -211,7 +213,7 @@ def test_gaps_and_categories_are_used_and_said():
     fitted = make(n_candidates=100, selection="min", terms="rules").fit(frame, y)
     words = [ranked.text for ranked in fitted.rules_]
     assert any("or missing" in text or "age is missing" in text for text in words)
-    assert any("city in {" in text for text in words)
+    assert any(re.search("city (in|not in|==|!=) ", text) for text in words)
     assert fitted.feature_importances_.argmin() == 2
     new, labels = mixed_frame(600, seed=1)
     assert fitted.score(new, labels) > 0.8

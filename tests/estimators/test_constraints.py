@@ -13,6 +13,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
 FEATURES = [Feature("age"), Feature("income"), Feature("town", ("north", "south"))]
+NAMES = [feature.name for feature in FEATURES]
 
 bounds = st.sampled_from([-math.inf, 0.0, 1.0, 2.0, math.inf])
 
@@ -67,12 +68,12 @@ def test_no_constraints_are_none():
     [{"age": 1, "income": -1}, {0: 1, 1: -1}, [1, -1, 0], (1, -1, 0), np.array([1.0, -1.0, 0.0]), {"age": 1, 1: -1}],
 )
 def test_attributes_by_name_position_or_all_of_them(given):
-    np.testing.assert_array_equal(resolve_monotonic(given, FEATURES), [1, -1, 0])
+    np.testing.assert_array_equal(resolve_monotonic(given, FEATURES, NAMES), [1, -1, 0])
 
 
 @pytest.mark.parametrize("given", [None, {}, {"age": 0}, [0, 0, 0], {"town": 0}])
 def test_nothing_asked_is_none(given):
-    assert resolve_monotonic(given, FEATURES) is None
+    assert resolve_monotonic(given, FEATURES, NAMES) is None
 
 
 @pytest.mark.parametrize(
@@ -93,4 +94,4 @@ def test_nothing_asked_is_none(given):
 )
 def test_wrong_words(given, message):
     with pytest.raises(InvalidInputError, match=message):
-        resolve_monotonic(given, FEATURES)
+        resolve_monotonic(given, FEATURES, NAMES)

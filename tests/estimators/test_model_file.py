@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+import time
+import tracemalloc
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -26,12 +28,20 @@ from rulegrove import (
 )
 from rulegrove.columns import Columns
 from rulegrove.datasets import load
-from rulegrove.estimators import model_file
+from rulegrove.estimators import _checked_json, model_file
 from rulegrove.estimators.model_file import dump_model, parse_model, save_model
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.export import to_text
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 N_FUZZ = int(os.environ.get("RULEGROVE_FUZZ_CASES", "600"))  # a long run: RULEGROVE_FUZZ_CASES=20000
+
+
+def document_of(model):
+    """The document of a model file, without the checksum, as someone leaves it who edits the file."""
+    document = json.loads(dump_model(model))
+    del document["checksum"]
+    return document
 
 
 def assert_same(one, other):
@@ -161,7 +171,7 @@ def test_what_a_preset_has_changed_comes_back(monkeypatch):
     monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": settings})
     X, y = load("pima", return_X_y=True)
     model = RuleEnsembleClassifier(preset="readable", n_candidates=30, cv=3, random_state=0).fit(X, y)
-    document = json.loads(dump_model(model))
+    document = document_of(model)
     loaded = parse_model(json.dumps(document).encode())
     assert_same(loaded.settings_, settings)
     assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", None, "glmnet")
@@ -238,6 +248,9 @@ def test_files_of_the_first_layout_load(name):
     rows = pd.DataFrame(stored["rows"])
     rows = rows.astype({name: float for name in rows if not isinstance(rows[name].dropna().iloc[0], str)})
     np.testing.assert_array_equal(scores_of(model, rows), stored["scores"])
+    assert all(ranked.base_rate is None for ranked in model.rules_)  # these files do not have them
+    assert repr(model.rules_)
+    assert dump_model(model)
 
 
 # Damaged and hostile files.
@@ -245,7 +258,7 @@ def test_files_of_the_first_layout_load(name):
 
 def damaged(change, name="mixed, integers"):
     """The text of a model file after `change` has had its way with the document."""
-    document = json.loads(dump_model(fitted(name)[0]))
+    document = document_of(fitted(name)[0])
     change(document)
     return json.dumps(document).encode()
 
@@ -262,11 +275,23 @@ def put(*place):
     return change
 
 
+def nested_solver(depth):
+    """A solver that has a solver as a parameter, and so on."""
+    inner = None
+    for _ in range(depth):
+        inner = {"solver": "Glmnet", "parameters": {"loss": inner}}
+    return inner
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no model file, or a damaged one: Expecting value"),
-        (b"\xff\xfe{}", "damaged one: 'utf-8' codec"),
+        (b"", "model.json is empty"),
+        (b" \r\n", "model.json is empty"),
+        (b"\xff{}", "damaged one: 'utf-8' codec"),
+        ('{"format": "rulegrove model"}'.encode("utf-16"), "it is text in UTF-16; convert it to UTF-8"),
+        ("{}".encode("utf-16-be"), "damaged one: Expecting value"),
+        (b"\0" * 1000, "damaged one: Expecting value"),
         (b"null", "no rulegrove model: it has no `format`"),
         (b"[]", "no rulegrove model: it has no `format`"),
         (b"{}", "no rulegrove model: it has no `format`"),
@@ -278,8 +303,16 @@ def put(*place):
         (b'{"format": "rulegrove model", "version": true}', "`version` must be a positive integer; got true"),
         (b'{"format": "rulegrove model", "version": 2}', "layout 2 of model files .* reads up to 1; update rulegrove"),
         (b'{"format": "rulegrove model", "version": 1}', "must be one of RuleEnsembleClassifier"),
+        (b'{"format": "rulegrove model", "version": -Infinity}', "-Infinity is not JSON"),
+        (b'{"format": "\\ud800"}', r"its `format` is '.ud800'"),
+        (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "its `format` is a list of 1"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
+        (damaged(put("checksum", "")), "remove the field `checksum` from the file and load it again"),
+        (damaged(put("checksum", None)), "`checksum` must be a text; got null"),
+        (damaged(put("intercepts", 0, "1e999")).replace(b'"1e999"', b"1e999"), "a finite number; got Infinity"),
+        (damaged(put("intercepts", 0, "\ud800")), r"a finite number; got '.ud800'"),
+        (damaged(put("parameters", "solver", nested_solver(300))), "must be an object with the field 'float'"),
         (damaged(put("estimator", "os.system")), "`estimator` must be one of RuleEnsembleClassifier"),
         (damaged(put("surplus", 1)), "without a field 'surplus'"),
         (damaged(lambda d: d.pop("terms")), "with the field 'terms'"),
@@ -322,12 +355,183 @@ def test_one_clear_error(content, words):
     assert len(message) < 600
 
 
+# Values that were changed.
+
+
+def test_layout_does_not_matter_to_the_checksum(tmp_path):
+    """Editors and databases indent, sort keys, write other escapes and a byte order mark: all the same values."""
+    model, rows = fitted("mixed, integers")
+    document = json.loads(dump_model(model))
+    written = [
+        json.dumps(document, indent=4),
+        json.dumps(document, sort_keys=True, ensure_ascii=False),
+        json.dumps(dict(reversed(document.items()))),
+        dump_model(model).replace("e-", "E-"),
+        "\ufeff" + json.dumps(document, indent="\t").replace("\n", "\r\n"),
+    ]
+    for text in written:
+        loaded = parse_model(text.encode())
+        np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
+
+
+def test_an_edited_file_loads_without_its_checksum(tmp_path):
+    """A changed digit was a valid file with other scores; now it is refused, and the words say what an editor does."""
+    model, rows = fitted("numbers")
+    path = tmp_path / "model.json"
+    model.save(path)
+    document = json.loads(path.read_text())
+    document["intercepts"][0] += 1.0
+    path.write_text(json.dumps(document))
+    with pytest.raises(
+        InvalidInputError, match=r"model.json is damaged, or was edited: .* remove the field `checksum`"
+    ):
+        load_model(path)
+    del document["checksum"]
+    path.write_text(json.dumps(document))
+    loaded = load_model(path)
+    np.testing.assert_allclose(loaded.predict(rows), model.predict(rows) + 1.0)
+    loaded.save(path)
+    assert "checksum" in json.loads(path.read_text())
+    assert dump_model(load_model(path)) == dump_model(loaded)
+
+
+def flip_bytes(content, rng):
+    """Damage that comes without a purpose: a bit turned over, the end cut off, a few other bytes."""
+    kind, place = rng.integers(0, 4), int(rng.integers(0, len(content)))
+    if kind == 0:
+        return content[:place]
+    changed = bytearray(content)
+    if kind == 1:
+        changed[place : place + int(rng.integers(0, 5))] = rng.bytes(int(rng.integers(0, 5)))
+    else:
+        changed[place] ^= 1 << int(rng.integers(0, 8))
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", ["binary", "numbers, gaps"])
+def test_chance_changes_no_score(name):
+    """4 of 1,500 files with one bit turned over had loaded, with other scores than the model's."""
+    model, _ = fitted(name)
+    text = dump_model(model)
+    content, rng = text.encode(), np.random.default_rng(17)
+    for _ in range(N_FUZZ // 2):
+        loaded, message = read(flip_bytes(content, rng))
+        assert (loaded is None and message.startswith("model.json")) or dump_model(loaded) == text
+
+
+@pytest.mark.parametrize("name", ["numbers", "mixed, integers", "binary"])
+def test_a_coefficient_of_zero_is_as_good_as_any(name):
+    """Someone who edits a file switches a rule off with 0."""
+    model, rows = fitted(name)
+    document = document_of(model)
+    place = next(k for k, term in enumerate(document["terms"]) if "conditions" in term)
+    document["terms"][place]["coefs"] = [0] * len(document["intercepts"])
+    loaded = parse_model(json.dumps(document).encode())
+    row = loaded.rules_[place]
+    assert row.coefficient == 0.0
+    assert "+0" in repr(loaded.rules_)
+    assert " ".join(row.text.split()) in " ".join(to_text(loaded).split())  # which has lines of a few words
+    scores = scores_of(model, rows)
+    without = np.outer(model.transform_rules(rows)[:, place], np.atleast_2d(model._model.coefs)[:, place])
+    np.testing.assert_allclose(scores_of(loaded, rows), scores - without.reshape(scores.shape), atol=1e-9)
+    assert loaded.predict(rows).shape == (len(rows),)
+    assert loaded.explain(rows[:2])[0].sentences
+    again = parse_model(dump_model(loaded).encode())
+    np.testing.assert_array_equal(scores_of(again, rows), scores_of(loaded, rows))
+    assert dump_model(again) == dump_model(loaded)
+
+
+# Files that would take long, or much memory.
+
+
 def test_an_oversized_file_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     fitted("binary")[0].save(path)
-    monkeypatch.setattr(model_file, "MAX_BYTES", 1000)
+    monkeypatch.setattr(_checked_json, "MAX_BYTES", 1000)
     with pytest.raises(InvalidInputError, match="larger than 1000 bytes"):
         load_model(path)
+    with pytest.raises(InvalidInputError, match="The model is larger than 1000 bytes"):
+        fitted("binary")[0].save(path)
+
+
+def test_equal_keys_are_found_at_once():
+    """60,000 equal keys took more than a minute, each compared with all others."""
+    keys = ", ".join(f'"{k}": 1' for k in range(200_000))
+    start = time.perf_counter()
+    with pytest.raises(InvalidInputError, match="the key '7' stands twice"):
+        parse_model(f'{{{keys}, "7": 2}}'.encode())
+    with pytest.raises(InvalidInputError, match="the key 'a' stands twice"):
+        parse_model(b'{"a": 1' + b', "a": 1' * 200_000 + b"}")
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    "part", [b"[],", b"{},", b'"ab",', b'{"a":0},', b"[1.5],", b"1,", b'{"a":[{"b":"cd"}]},', b"["]
+)
+def test_memory_is_known_before_it_is_taken(part):
+    """90 MB of `[]` took 2.4 GB: what JSON takes in memory is estimated from its punctuation, and no value is made."""
+    small = b"[" + part * 10_000 + b"0]"
+    if part != b"[":
+        tracemalloc.start()
+        json.loads(small)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        estimate = sum(cost * small.count(mark) for mark, cost in _checked_json._COSTS.items())
+        assert 0.8 * peak < estimate < 5 * peak + 10_000
+    large = b"[" + part * (90_000_000 // len(part)) + b"0]"
+    tracemalloc.start()
+    with pytest.raises(InvalidInputError, match="GB of memory once it is read; a model file may take 1 GB"):
+        parse_model(large)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_a_model_of_many_terms_comes_back():
+    """The limits leave room: 12,000 terms and their path are a tenth of what they allow."""
+    document = document_of(fitted("numbers")[0])
+    term = next(term for term in document["terms"] if "conditions" in term)
+    n_terms, n_points = 12_000, len(document["outputs"][0]["path"]["values"])
+    rules = [[{"feature": k % 10, "lower": k / 7.0}] for k in range(n_terms)]
+    document["terms"] = [{**term, "conditions": rule} for rule in rules]
+    document["candidates"][0].update(rules=rules, aliases=[[]] * n_terms)
+    columns, values = list(range(n_terms)), [k / 3.0 for k in range(n_terms)]
+    empty = [[[], []]] * (n_points - 3)
+    document["outputs"][0]["path"]["coefs"] = [*empty, *([[columns, values]] * 3)]
+    model = parse_model(json.dumps(document).encode())
+    text = dump_model(model)
+    assert len(text) < _checked_json.MAX_BYTES / 10
+    loaded = parse_model(text.encode())
+    assert len(loaded.rules_) == n_terms
+    np.testing.assert_array_equal(loaded.path_.coefs, model.path_.coefs)
+
+
+def test_a_long_name_is_not_repeated_without_end(monkeypatch):
+    """A name of a megabyte in each of 100,000 rules would be 100 GB of words."""
+    monkeypatch.setattr(model_file, "MAX_WORDS", 2**22)
+    content = damaged(put("features", 0, "name", "x" * 2**20), "numbers")
+    with pytest.raises(InvalidInputError, match="`terms` must be terms of no more than 4194304 characters in words"):
+        parse_model(content)
+    monkeypatch.setattr(model_file, "MAX_WORDS", 100)
+    with pytest.raises(InvalidInputError, match="a model file may have 100"):
+        dump_model(fitted("numbers")[0])
+
+
+def test_what_could_not_be_read_is_not_written(monkeypatch):
+    monkeypatch.setattr(model_file, "MAX_CELLS", 1000)
+    with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 an output"):
+        dump_model(fitted("numbers")[0])
+
+
+def test_what_is_no_file_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none.json")
+    with pytest.raises(InvalidInputError, match="is a folder; give one file"):
+        load_model(tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # nobody will ever write to it
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(InvalidInputError, match="is a pipe or a device"):
+            load_model(path)
 
 
 def test_a_small_file_cannot_ask_for_much_memory():
@@ -425,7 +629,7 @@ def test_damaged_files_give_one_clear_error_or_load(watch):
     """Fuzzing: a damaged file is refused with an InvalidInputError, or is a valid file still and predicts."""
     rng = np.random.default_rng(5)
     names = ["mixed, integers", "mixed, floats", "iris, multinomial", "numbers, gaps", "binary, isotonic"]
-    texts = [dump_model(fitted(name)[0]) for name in names]
+    texts = [json.dumps(document_of(fitted(name)[0])) for name in names]  # a checksum would end it all too early
     places = [_top_heavy(json.loads(text)) for text in texts]
     n_refused = 0
     for case in range(N_FUZZ):
@@ -474,7 +678,7 @@ json_values = st.recursive(
 @settings(max_examples=max(60, N_FUZZ // 10), deadline=None)
 @given(json_values, st.data())
 def test_any_value_at_any_place(value, data):
-    document = json.loads(dump_model(fitted("numbers, gaps")[0]))
+    document = document_of(fitted("numbers, gaps")[0])
     *way, last = data.draw(st.sampled_from(_top_heavy(document)[1:]))
     put(*way, last, value)(document)
     loaded, message = read(json.dumps(document).encode())

@@ -149,7 +149,7 @@ def test_rules_say_what_they_mean_for_each_class(waveform, multiclass):
         strongest = max(row.coefficients, key=lambda label: abs(row.coefficients[label]))
         assert row.speaks_for == strongest
         assert row.against == (row.coefficients[strongest] < 0)
-        assert row.sentence.startswith(f"If {row.short_text}: {strongest} is ")
+        assert row.sentence.startswith(f"If {row.text}: {strongest} is ")
         assert row.sentence.endswith(".")
     frame = model.rules_.to_frame()
     assert {f"coefficient of {label}" for label in model.classes_.tolist()} <= set(frame.columns)

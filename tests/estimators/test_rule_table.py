@@ -12,6 +12,7 @@ import pytest
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.parse import parse_rule
 from rulegrove.rules.rule import Condition, Rule
 
 HOSTILE = "<script>alert('x')</script> & \"co\""
@@ -22,11 +23,11 @@ def make_term(rank=1, **changes):
         "rank": rank,
         "kind": "rule",
         "text": "a <= 0.123456789",
-        "short_text": "a <= 0.1235",
         "coefficient": 0.5,
         "importance": 0.25 / rank,
         "support": 0.5,
         "confidence": 0.75,
+        "base_rate": 0.625,
         "mean_target": None,
         "speaks_for": "yes",
         "aliases": (),
@@ -57,11 +58,11 @@ def test_a_table_is_a_sequence():
 )
 @pytest.mark.parametrize("label", ["yes", np.str_("yes"), np.int64(1), np.bool_(True), 2.5])
 def test_frames_of_every_kind_hold_the_same(backend, kind, label):
-    linear = make_term(2, kind="linear", confidence=None, support=1.0, text="b (linear from 0 to 1)")
+    linear = make_term(2, kind="linear", confidence=None, base_rate=None, support=1.0, text="b (linear from 0 to 1)")
     table = RuleTable([make_term(1, speaks_for=label), *([linear] if label == "yes" else [])])
     frame = table.to_frame(backend)
     assert isinstance(frame, kind)
-    names = ["rank", "kind", "rule", "coefficient", "importance", "support", "class", "confidence"]
+    names = ["rank", "kind", "rule", "coefficient", "importance", "support", "class", "confidence", "base_rate"]
     assert list(frame.column_names if backend == "pyarrow" else frame.columns) == names
     first = {name: table.to_dict()[name][0] for name in names}
     if backend == "pandas":
@@ -71,7 +72,7 @@ def test_frames_of_every_kind_hold_the_same(backend, kind, label):
 
 
 def test_the_frame_of_a_regression_tells_the_mean_target():
-    table = RuleTable([make_term(speaks_for=None, confidence=None, mean_target=7.5)])
+    table = RuleTable([make_term(speaks_for=None, confidence=None, base_rate=None, mean_target=7.5)])
     assert list(table.to_frame().columns)[-1] == "mean_target"
     assert table.to_frame()["mean_target"].tolist() == [7.5]
     assert isinstance(table.to_frame(), pd.DataFrame)
@@ -96,16 +97,16 @@ def test_an_empty_table_says_so():
 def test_printed_lines_fit_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     long = " and ".join(f"column_{k} <= {k}" for k in range(20))
-    table = RuleTable([make_term(k, short_text=long) for k in range(1, 31)])
+    table = RuleTable([make_term(k, text=long) for k in range(1, 31)])
     lines = repr(table).splitlines()
     assert max(map(len, lines)) <= 100
     assert "... and 10 more" in lines[-1]
-    assert lines[0].split() == ["importance", "coefficient", "support", "confidence", "class", "rule"]
+    assert lines[0].split() == ["importance", "coefficient", "support", "confidence", "base", "class", "rule"]
 
 
-def test_printed_numbers_are_rounded_and_importance_is_relative():
+def test_printed_numbers_are_rounded_but_thresholds_and_importance_is_relative():
     words = repr(RuleTable([make_term(1), make_term(2)])).splitlines()
-    assert words[1].split() == ["1", "100.0", "+0.5", "50.0%", "75.0%", "yes", "a", "<=", "0.1235"]
+    assert words[1].split() == ["1", "100.0", "+0.5", "50.0%", "75.0%", "62.5%", "yes", "a", "<=", "0.123456789"]
     assert words[2].split()[:2] == ["2", "50.0"]
 
 
@@ -134,12 +135,73 @@ def test_hostile_names_cannot_escape_from_the_notebook(kind):
     assert repr(fitted.rules_)
 
 
-def test_a_name_with_line_breaks_stays_in_its_row():
-    table = RuleTable([make_term(short_text="two\nlines <= 1")])
+def test_a_label_with_control_characters_does_not_reach_the_terminal():
+    """ESC, tabs and marks that turn the direction of letters came through as they were."""
+    label = "y\x1b[31m\te\u202es\n"
+    table = RuleTable([make_term(speaks_for=label, against=True)])
+    for words in (repr(table), table._repr_html_(), table[0].sentence):
+        assert "y\\x1b[31m\\te\\u202es\\n" in words
+        assert words.replace("\n", "").isprintable()
     assert len(repr(table).splitlines()) == 2
+
+
+def test_names_with_control_characters_do_not_reach_the_terminal():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a\x1b[2J\nb": rng.normal(size=120), "c\u202e": rng.choice(["x\x1b]0;t\x07", "y\u2066", "z"], 120)}
+    )
+    y = frame.iloc[:, 0] + (frame.iloc[:, 1] == "z") + 0.1 * rng.normal(size=120)
+    model = RuleEnsembleRegressor(n_candidates=30, selection="min", random_state=0, n_jobs=1).fit(frame, y)
+    row = model.explain(frame)[0]
+    shown = [repr(model.rules_), model.rules_._repr_html_(), repr(row), row._repr_html_(), *row.sentences]
+    assert all(words.replace("\n", "").isprintable() for words in shown)
+    assert "a\\x1b[2J\\nb" in shown[0]
+    rules = [ranked for ranked in model.rules_ if ranked.kind == "rule"]
+    assert [parse_rule(ranked.text, model._model.features) for ranked in rules] == [ranked.term for ranked in rules]
+
+
+def test_a_printed_threshold_decides_as_the_stored_one():
+    """A table printed `<= 4050` for 4049.5 and `1.042e+04` for 10421.5, which decide otherwise on whole numbers."""
+    x = np.r_[np.full(40, 4049.0), np.full(40, 4050.0), np.full(40, 10421.0), np.full(40, 10422.0)]
+    y = np.repeat([0.0, 1.0, 5.0, 3.0], 40)
+    model = RuleEnsembleRegressor(n_candidates=20, terms="rules", selection=1e-3, random_state=0, n_jobs=1)
+    model.fit(x[:, None], y)
+    shown = repr(model.rules_) + repr(model.explain(x[:1, None])[0])
+    assert "4049.5" in shown
+    assert "10421.5" in shown
+    assert not re.search(r"e\+04|\b4050\b|\b1042[0-9]\b(?!\.5)", shown)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_confidence_stands_beside_the_base_rate(n_classes, weighted):
+    """59 % is much where 35 % are usual: nothing told so."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(300, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=300), [0.8, 1.5][: n_classes - 1])
+    weights = rng.random(300) + 0.5 if weighted else None
+    model = RuleEnsembleClassifier(n_candidates=60, random_state=0, n_jobs=1).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.class_shares_, np.bincount(y, weights) / np.sum(np.bincount(y, weights)))
+    assert any(ranked.kind == "rule" for ranked in model.rules_)
+    for ranked in model.rules_:
+        share = model.class_shares_[ranked.speaks_for]
+        expected = None if ranked.kind == "linear" else 1.0 - share if ranked.against else share
+        assert ranked.base_rate == expected
+    assert model.rules_.to_dict()["base_rate"] == [ranked.base_rate for ranked in model.rules_]
+    assert "base" in repr(model.rules_).splitlines()[0].split()
+
+
+def test_a_table_without_base_rates_has_no_column_for_them():
+    header = repr(RuleTable([make_term(base_rate=None)])).splitlines()[0].split()
+    assert header == ["importance", "coefficient", "support", "confidence", "class", "rule"]
+
+
+def test_a_sentence_tells_the_base_rate():
+    assert make_term().sentence.endswith("(+0.5, on 50.0% of the rows, 75.0% of them yes against 62.5% of all).")
+    assert make_term(base_rate=None).sentence.endswith("75.0% of them yes).")
 
 
 def test_the_page_shows_what_the_print_shows():
     table = RuleTable([make_term(k) for k in (1, 2)])
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", table._repr_html_())
-    assert cells[:7] == ["1", "100.0", "+0.5", "50.0%", "75.0%", "yes", "a &lt;= 0.1235"]
+    assert cells[:8] == ["1", "100.0", "+0.5", "50.0%", "75.0%", "62.5%", "yes", "a &lt;= 0.123456789"]

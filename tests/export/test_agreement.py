@@ -9,9 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from databases import DuckDB, SQLite
-from exported_models import HOSTILE, as_records, fitted
+from exported_models import (
+    HOSTILE,
+    READ_FEATURES,
+    as_records,
+    as_texts,
+    feed,
+    fitted,
+    of_terms,
+    read_columns,
+    read_rows,
+)
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Linear
 from rulegrove.estimators.model_file import dump_model, parse_model
 from rulegrove.export import to_onnx, to_python, to_sql
+from rulegrove.rules.rule import Condition, Rule
 
 TEXTS = ["a", "A", "it's", 'q"', "\\", "é🌲", "a "]
 FEATURES = [
@@ -63,6 +76,7 @@ def document_of(drawn, intercept):
     ]
     path = document["outputs"][0]["path"]
     path["coefs"] = [[[], []] for _ in path["coefs"]]
+    del document["checksum"]  # as one does who edits a file
     return document
 
 
@@ -96,10 +110,60 @@ def test_all_agree(drawn, intercept):
         sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
         np.testing.assert_array_equal(database.run(rows, sql, "t")["prediction"], truth)
     session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
-    feed = {
-        one.name: rows[[one.name]].fillna("").to_numpy(object)
-        if one.type == "tensor(string)"
-        else rows[[one.name]].to_numpy(float)
-        for one in session.get_inputs()
-    }
-    np.testing.assert_array_equal(session.run(None, feed)[0], truth)
+    np.testing.assert_array_equal(session.run(None, feed(session, rows))[0], truth)
+
+
+@st.composite
+def read_conditions(draw, place):
+    """A condition on an attribute of `READ_FEATURES`, the pooled category among the others."""
+    feature, missing = READ_FEATURES[place], draw(st.booleans())
+    if feature.n_categories:
+        codes = draw(st.sets(st.integers(0, feature.n_categories - 1), min_size=0 if missing else 1))
+        return Condition(place, categories=tuple(sorted(codes)), missing=missing)
+    edges = {"date": [-719.0, -1.0, 0.0, 19_782.0], "year": [1969.0, 1970.0, 2023.5], "month": [2.0, 11.0]}
+    edges |= {"weekday": [1.0, 5.5], "hour": [0.0, 12.0], None: [0.1, 20.0]}
+    lower = draw(st.sampled_from([-np.inf, *edges[feature.part]]))
+    upper = draw(st.sampled_from([np.inf, *(edge for edge in edges[feature.part] if edge > lower)]))
+    return Condition(place, lower, upper, missing=missing)
+
+
+@st.composite
+def read_terms(draw):
+    if draw(st.integers(0, 3)) == 0:
+        place = draw(st.sampled_from([0, 1, 4, 5, 8]))
+        return Linear(place, -30_000.0, draw(st.sampled_from([3.0, 1999.0, 30_000.0])), 0.7)
+    places = sorted(draw(st.sets(st.integers(0, len(READ_FEATURES) - 1), min_size=1, max_size=4)))
+    return Rule(tuple(draw(read_conditions(place)) for place in places))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(read_terms(), coefs), max_size=8))
+def test_parts_of_dates_and_pooled_categories_agree(drawn):
+    """Attributes that are read from a column in another way than as they are; the truth is computed by NumPy."""
+    model = of_terms(READ_FEATURES, [term for term, _ in drawn], [coef for _, coef in drawn])
+    rows = read_rows()
+    truth = model._model.score(read_columns(rows))
+    module = {}
+    exec(to_python(model), module)
+    np.testing.assert_array_equal([module["score"](record) for record in as_records(rows)], truth)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_array_equal(session.run(None, feed(session, rows))[0], truth)
+    written = rows.assign(**{"sold at": as_texts(rows["sold at"]), "born": as_texts(rows["born"], "%Y-%m-%d")})
+    for database, kinds in ((DuckDB(), {"sold at": "TIMESTAMP", "born": "DATE"}), (DuckDB(), {}), (SQLite(), {})):
+        sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
+        np.testing.assert_array_equal(database.run(written, sql, "t", kinds)["prediction"], truth)
+
+
+def test_long_numbers_of_categories_are_not_rounded():
+    """Whole numbers up to 2**53, such as keys of customers, are categories apart wherever they go."""
+    labels = [2**53 - 1 - k for k in range(4)]
+    model = of_terms([Feature("key", tuple(labels))], [Rule((Condition(0, categories=(1, 3)),))], [1.0], 0.0)
+    rows = pd.DataFrame({"key": np.array(labels, dtype=np.float64)})
+    module = {}
+    exec(to_python(model), module)
+    assert [module["score"]({"key": label}) for label in labels] == [0.0, 1.0, 0.0, 1.0]
+    for database, kind in ((DuckDB(), "BIGINT"), (SQLite(), "INTEGER")):
+        sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
+        assert database.run(rows, sql, "t", {"key": kind})["prediction"].tolist() == [0.0, 1.0, 0.0, 1.0]
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    assert session.run(None, feed(session, rows))[0].tolist() == [0.0, 1.0, 0.0, 1.0]

@@ -6,30 +6,20 @@ import onnxruntime
 import pandas as pd
 import pytest
 
-from exported_models import NAMES, fitted, scores_of
+from exported_models import NAMES, READ_FEATURES, feed, fitted, of_terms, read_columns, read_rows, scores_of
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.calibration import Temperature
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_onnx
-from rulegrove.export._onnx_graph import _label_array
+from rulegrove.export._onnx_graph import MISSING_TIME, _label_array
+from rulegrove.rules.rule import Condition, Rule
 
 
 def session_of(model):
     return onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-def feed(session, rows):
-    """What a user feeds: one matrix, or one column an attribute."""
-    if [one.name for one in session.get_inputs()] == ["X"]:
-        return {"X": rows.to_numpy(dtype=np.float64)}
-    return {
-        one.name: rows[[one.name]].fillna("").to_numpy(dtype=object)
-        if one.type == "tensor(string)"
-        else rows[[one.name]].to_numpy(dtype=np.float64)
-        for one in session.get_inputs()
-    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,3 +83,43 @@ def test_labels_of_several_types_are_refused():
     with pytest.raises(InvalidInputError, match="ONNX has labels of one type"):
         _label_array([1, "a"])
     assert to_onnx(model).opset_import[0].version == 19
+
+
+def test_a_part_of_a_time_is_that_of_the_calendar():
+    """Whole seconds go in, with the smallest integer for a missing one, and the calendar is computed in the graph."""
+    rows = read_rows()
+    columns = read_columns(rows)
+    for place, feature in enumerate(READ_FEATURES[:5]):
+        model = of_terms(READ_FEATURES[:5], [Linear(place, -1e9, 1e9, -1.0)], [1.0], 0.0)
+        session = session_of(model)
+        assert [(one.name, one.type) for one in session.get_inputs()] == [("sold at", "tensor(int64)")]
+        told = session.run(None, feed(session, rows))[0]
+        expected = columns.take(slice(None))[place]
+        np.testing.assert_array_equal(told, np.where(np.isnan(expected), -1.0, expected), err_msg=feature.name)
+
+
+def test_the_model_tells_what_to_feed():
+    model = of_terms(READ_FEATURES, [], [])
+    description = session_of(model).get_modelmeta().description
+    assert (
+        f"sold at: date or time, int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing" in description
+    )
+    assert "city: text, string, empty where missing" in description
+    assert "price: number (read from text in the fit), float64, NaN where missing" in description
+    model, _ = fitted("numbers")
+    assert session_of(model).get_modelmeta().description.startswith("X: one column for each of these numbers")
+
+
+@pytest.mark.parametrize("category", [Feature("a", ("\ud800", "b")), Feature("\ud800", ("a", "b"))])
+def test_texts_that_are_not_unicode_are_refused(category):
+    """Half of a pair of surrogates raised what protobuf says of it."""
+    model = of_terms([category], [Rule((Condition(0, categories=(0,)),))], [1.0])
+    with pytest.raises(InvalidInputError, match="holds a lone surrogate, which ONNX cannot"):
+        to_onnx(model)
+
+
+def test_columns_named_as_an_output_are_refused():
+    """The checker of ONNX spoke of static single assignment."""
+    model = of_terms([Feature("prediction", ("a", "b"))], [Rule((Condition(0, categories=(0,)),))], [1.0])
+    with pytest.raises(InvalidInputError, match="cannot be that of an ONNX input"):
+        to_onnx(model)

@@ -1,5 +1,6 @@
 """The exported module against the model, row by row."""
 
+import datetime as dt
 import subprocess
 import sys
 
@@ -7,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from exported_models import HOSTILE, NAMES, as_records, fitted, scores_of
+from exported_models import HOSTILE, NAMES, READ_FEATURES, as_records, fitted, of_terms, scores_of
 from rulegrove import RuleEnsembleRegressor
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Linear
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_python
+from rulegrove.rules.rule import Condition, Rule
 
 
 def run(model):
@@ -72,3 +76,76 @@ def test_names_that_clash_with_python_and_each_other():
 def test_others_are_refused():
     with pytest.raises(InvalidInputError, match="can be exported; got a dict"):
         to_python({})
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.float64("nan")])
+def test_every_missing_value_is_missing(missing):
+    """pandas' NA among categories raised "boolean value of NA is ambiguous"."""
+    rule = Rule((Condition(0, categories=(0,), missing=True), Condition(1, lower=np.inf, missing=True)))
+    module = run(of_terms([Feature("city", ("Oslo", "Rome")), Feature("size")], [rule], [2.0], 1.0))
+    assert module["score"]({"city": missing, "size": missing}) == 3.0
+    assert module["score"](pd.Series({"city": missing, "size": missing}, dtype=object)) == 3.0
+    assert module["score"]({"city": "Rome", "size": missing}) == 1.0
+
+
+def test_other_types_are_refused_as_by_the_model():
+    """A category that came as a number counted as one never seen."""
+    rule = Rule((Condition(0, categories=(0,)), Condition(1, lower=0.0)))
+    module = run(of_terms([Feature("city", ("1", "2")), Feature("price", as_text=True)], [rule], [2.0]))
+    with pytest.raises(ValueError, match=r"'city' must be text or missing; got 1\.0"):
+        module["score"]({"city": 1.0, "price": 2.0})
+    with pytest.raises(ValueError, match="'price' must be a number or missing; got '35%'"):
+        module["score"]({"city": "1", "price": "35%"})
+    assert module["score"]({"city": "1", "price": "35"}) == 2.25
+
+
+MOMENTS = [
+    dt.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    dt.datetime(1969, 12, 31, 23, 59, 59, tzinfo=dt.UTC),
+    dt.datetime(1970, 1, 1, 2, 30, tzinfo=dt.timezone(dt.timedelta(hours=3))),
+    pd.Timestamp("1969-12-31 23:15"),
+    pd.Timestamp("1970-01-01 08:00", tz="Asia/Tokyo"),
+    np.datetime64("1969-12-31T23:59:59.999999999"),
+    np.datetime64("1969-12-31T23", "h"),
+    "1969-12-31 23:00:00",
+    "1969-12-31T23:00:00.123456",
+    "1970-01-01T01:00:00+02:00",
+    "1969-12-31T23:00:00Z",
+]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=str)
+def test_a_time_may_come_in_any_form(moment):
+    parts = [run(of_terms(READ_FEATURES, [Linear(k, -9999.0, 9999.0, 0.5)], [1.0], 0.0)) for k in range(5)]
+    assert [module["score"]({"sold at": moment}) for module in parts] == [-1.0, 1969.0, 12.0, 3.0, 23.0]
+
+
+@pytest.mark.parametrize("day", [dt.date(2024, 2, 29), np.datetime64("2024-02-29"), "2024-02-29"], ids=str)
+def test_a_day_may_come_in_any_form(day):
+    parts = [run(of_terms(READ_FEATURES, [Linear(k, -99999.0, 99999.0, 0.5)], [1.0], 0.0)) for k in range(5)]
+    assert [module["score"]({"sold at": day}) for module in parts] == [19782.0, 2024.0, 2.0, 4.0, 0.0]
+
+
+def test_a_missing_time_and_no_time():
+    module = run(of_terms(READ_FEATURES, [Linear(0, -9.0, 9.0, 0.5)], [1.0], 0.0))
+    for missing in (None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")):
+        assert module["score"]({"sold at": missing}) == 0.5
+    for wrong in (12, "29.02.2024", "soon", True):
+        with pytest.raises(ValueError, match="'sold at' must be a date, a time, a text of one or missing; got"):
+            module["score"]({"sold at": wrong})
+
+
+def test_a_coefficient_of_zero_has_no_line():
+    """A rule that adds nothing to any score, as a file may hold it, was an "if" without a body."""
+    rule, other = Rule((Condition(0, lower=0.0),)), Rule((Condition(0, lower=1.0),))
+    module = run(of_terms([Feature("a")], [rule, Linear(0, 0.0, 1.0, 0.5), other], [0.0, -0.0, 1.5]))
+    assert [module["score"]({"a": value}) for value in (0.5, 2.0)] == [0.25, 1.75]
+    module = run(of_terms([Feature("a")], [rule], [0.0]))
+    assert module["score"]({}) == 0.25
+
+
+def test_names_and_labels_that_are_not_unicode():
+    """Half of a pair of surrogates can be written in Python, in ASCII."""
+    model = of_terms([Feature("\ud800", ("\udfff", "b"))], [Rule((Condition(0, categories=(0,)),))], [1.0])
+    assert to_python(model).isascii()
+    assert run(model)["score"]({"\ud800": "\udfff"}) == 1.25

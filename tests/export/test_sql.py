@@ -14,13 +14,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from databases import DuckDB, PostgreSQL, SQLite, find_postgres
-from exported_models import HOSTILE, NAMES, fitted, scores_of, small_iris
+from exported_models import (
+    CITIES,
+    HOSTILE,
+    NAMES,
+    READ_FEATURES,
+    as_texts,
+    fitted,
+    of_terms,
+    read_columns,
+    read_rows,
+    scores_of,
+    small_iris,
+)
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Linear
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_sql
 from rulegrove.export._sql_query import CHUNK_TERMS, DATABASES
-from rulegrove.export._sql_terms import Database
+from rulegrove.rules.rule import Condition, Rule
 
 TABLE = 'my "table"'
 
@@ -177,20 +191,227 @@ def test_bad_requests():
         ({"keep": ["rg_x1"]}, "a name that the query has for a column of its own"),
         ({"keep": ["id", "ID"]}, "names a column twice"),
         ({"keep": ["a\0b"]}, "holds a NUL character"),
+        ({"keep": ["a\ud800b"]}, "holds a NUL character or a lone surrogate"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             to_sql(model, "t", **settings)
     with pytest.raises(InvalidInputError, match="A regressor has one output"):
         to_sql(number, "t", outputs=["score"])
-    for table in ("", (), ("a", "b", "c", "d"), "a\0"):
+    for table in ("", (), ("a", "b", "c", "d"), "a\0", "\ud800"):
         with pytest.raises(InvalidInputError, match="`table` must be a name"):
             to_sql(model, table)
-    for label in (math.inf, "a\0", object()):
+    for label in (math.inf, "a\0", "\ud800", object()):
         with pytest.raises(InvalidInputError, match="has no SQL literal"):
-            Database("duckdb", "largest").label(label)
+            DATABASES["duckdb"].label(label)
 
 
 def test_the_documented_query_is_the_one_that_is_written():
     """The example of docs/export.md is not left behind."""
     page = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
     assert to_sql(small_iris(), "flowers", outputs=["class"]).strip() in page
+
+
+def predictions(database, model, rows, kinds=None, dialect=None):
+    """What a query says of rows."""
+    sql = to_sql(model, "t", dialect=dialect or database.dialect, keep=["row id"])
+    return database.run(rows, sql, "t", kinds)["prediction"].to_numpy()
+
+
+def every_attribute():
+    """A model of every attribute of `READ_FEATURES`, rows, and what it says of them."""
+    numbers = [place for place, feature in enumerate(READ_FEATURES) if feature.categories is None]
+    rules = [
+        Rule((Condition(6, categories=(0, len(CITIES))), Condition(7, categories=(2,), missing=True))),
+        Rule((Condition(6, categories=(1, 2, len(CITIES)), missing=True),)),
+        Rule((Condition(6, categories=tuple(range(len(CITIES) + 1))), Condition(7, categories=(0, 2)))),
+    ]
+    terms = [*rules, *(Linear(place, -1e6, 1e6, 0.7) for place in numbers)]
+    model, rows = of_terms(READ_FEATURES, terms, np.linspace(0.1, 1.3, len(terms))), read_rows()
+    return model, rows, model._model.score(read_columns(rows))
+
+
+FORMS = {  # how a time is written, and the type of its column, in UTC where that or the text has a zone
+    "typed": ("%Y-%m-%d %H:%M:%S", "TIMESTAMP"),
+    "typed, with a zone": ("%Y-%m-%d %H:%M:%S+00:00", "TIMESTAMP WITH TIME ZONE"),
+    "text": ("%Y-%m-%d %H:%M:%S", None),
+    "text with T": ("%Y-%m-%dT%H:%M:%S", None),
+    "text with fractions": ("%Y-%m-%d %H:%M:%S.999999999", None),
+    "text with Z": ("%Y-%m-%dT%H:%M:%SZ", None),
+    "text with fractions and a zone": ("%Y-%m-%d %H:%M:%S.9999+00:00", None),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_times_of_every_form(form, database):
+    model, rows, truth = every_attribute()
+    shape, kind = FORMS[form]
+    written = rows.assign(**{"sold at": as_texts(rows["sold at"], shape), "born": as_texts(rows["born"], "%Y-%m-%d")})
+    kinds = {} if kind is None or database.dialect == "sqlite" else {"sold at": kind, "born": "DATE"}
+    np.testing.assert_array_equal(predictions(database, model, written, kinds), truth)
+
+
+@pytest.mark.parametrize("offset", ["+05:30", "-08:00"])
+def test_a_time_with_a_zone_is_read_in_utc(offset, database):
+    """DuckDB and PostgreSQL leave out the zone when they make a timestamp of a text."""
+    model, rows, truth = every_attribute()
+    shift = pd.Timedelta(offset[1:] + ":00") * (1 if offset[0] == "+" else -1)
+    texts = as_texts(rows["sold at"] + shift, f"%Y-%m-%dT%H:%M:%S{offset}")
+    written = rows.assign(**{"sold at": texts, "born": as_texts(rows["born"], "%Y-%m-%d")})
+    np.testing.assert_array_equal(predictions(database, model, written), truth)
+    if database.dialect != "sqlite":
+        kinds = {"sold at": "TIMESTAMP WITH TIME ZONE"}
+        np.testing.assert_array_equal(predictions(database, model, written, kinds), truth)
+
+
+@pytest.mark.parametrize("wrong", ["29.02.2024", "2023-02-30", "soon", "", "12:00", "now", "2024-02-29 13:45 PM"])
+def test_what_is_no_time_is_an_error(wrong, database):
+    """SQLite makes a date of a time, of the word now and of days that a month does not have."""
+    model = of_terms(READ_FEATURES, [Linear(0, -1e6, 1e6, 0.7)], [1.0])
+    words = 'Column ""?sold at""? must be a date|out of range|Conversion Error'
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=words):
+        predictions(database, model, pd.DataFrame({"sold at": np.array(["2024-02-29", wrong], dtype=object)}))
+
+
+def test_standard_sql_reads_the_same_calendar(postgres):
+    model, rows, truth = every_attribute()
+    known = rows[["grade", "price"]].notna().all(axis=1).to_numpy()  # the standard has no NaN
+    rows, truth = rows[known], truth[known]
+    written = rows.assign(**{name: as_texts(rows[name]) for name in ("sold at", "born")})
+    kinds = {"sold at": "TIMESTAMP", "born": "DATE"}
+    for database in (DuckDB(), postgres):
+        np.testing.assert_array_equal(predictions(database, model, written, kinds, "ansi"), truth)
+
+
+def of_category(*labels):
+    return of_terms([Feature("class", labels)], [Rule((Condition(0, categories=(0,)),))], [1.0], 0.0)
+
+
+def test_a_column_that_the_table_lacks_is_an_error(database):
+    """SQLite read a quoted name that it does not know as a text, and so gave all rows one score."""
+    for name in ("petal length", "count", "t", "rg_x0"):
+        model = of_terms([Feature(name)], [Linear(0, 0.0, 9.0, 0.5)], [1.0])
+        rows = pd.DataFrame({"other": [1.0, 2.0]})
+        with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r"no such column|does not|not found"):
+            predictions(database, model, rows)
+    sql = to_sql(of_terms([], [], []), "t", dialect=database.dialect, keep=["petal length"])
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r"no such column|does not|not found"):
+        database.run(rows, sql, "t")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("BOOLEAN", "t"), ("BIGINT", "7"), ("DATE", "2024-02-29"), ("REAL", "7.5")]
+)
+def test_a_category_of_another_type_is_an_error(kind, value, database):
+    """DuckDB guesses from a CSV file that t and f are booleans, and each of them was a category never seen."""
+    model = of_category("f", value)
+    rows = pd.DataFrame({"class": np.array([value, None], dtype=object)})
+    assert predictions(database, model, rows).tolist() == [0.0, 0.0]
+    if database.dialect == "sqlite":  # has no such types, but numbers
+        rows = pd.DataFrame({"class": [7.5, np.nan]})
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r'Column ""?class""? must be text; got'):
+        predictions(database, model, rows, {} if database.dialect == "sqlite" else {"class": kind})
+    nothing = pd.DataFrame({"class": np.array([None, None], dtype=object)})
+    assert predictions(database, model, nothing, {"class": kind}).tolist() == [0.0, 0.0]
+
+
+def test_categories_of_enumerated_types_are_texts(postgres):
+    model = of_category("t", "f")
+    rows = pd.DataFrame({"class": np.array(["t", "f", None], dtype=object)})
+    assert predictions(DuckDB(), model, rows, {"class": "ENUM('t', 'f')"}).tolist() == [1.0, 0.0, 0.0]
+    for kind in ("name", "char(3)", "varchar(9)"):
+        assert predictions(postgres, model, rows, {"class": kind}).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_booleans_are_zeros_and_ones(database):
+    """PostgreSQL has no cast from booleans to floats."""
+    features = [Feature("member"), Feature("flag", (0.0, 1.0))]
+    rule = Rule((Condition(0, lower=0.5), Condition(1, categories=(1,), missing=True)))
+    model = of_terms(features, [rule, Rule((Condition(0, upper=0.5),))], [1.0, 0.25], 0.0)
+    words = np.array(["true", "false", None], dtype=object)
+    kinds = dict.fromkeys(("member", "flag"), "BOOLEAN")
+    rows = pd.DataFrame({"member": np.repeat(words, 3), "flag": np.tile(words, 3)})
+    if database.dialect == "sqlite":  # where booleans are integers
+        kinds, rows = {}, rows.replace({"true": 1, "false": 0}).astype(float)
+    expected = [1.0, 0.0, 1.0, 0.25, 0.25, 0.25, 0.0, 0.0, 0.0]
+    assert predictions(database, model, rows, kinds).tolist() == expected
+
+
+def test_shares_are_read_exactly_where_booleans_might_be(postgres):
+    """A number of single precision is what it is in double precision, not what it is told as."""
+    model = of_terms([Feature("share")], [Rule((Condition(0, lower=0.1),))], [1.0], 0.0)
+    rows = pd.DataFrame({"share": [0.1, np.nextafter(0.1, 1.0), 0.2, np.nan]})
+    assert predictions(postgres, model, rows).tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert predictions(postgres, model, rows, {"share": "real"}).tolist() == [1.0, 1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("wrong", ["", "abc", "5.1x", "35%"])
+def test_a_number_of_other_text_is_an_error(wrong, database):
+    """SQLite made 0 of a text among numbers, and 5.1 of what begins with it."""
+    model = of_terms([Feature("price", as_text=True)], [Linear(0, 0.0, 9.0, 0.5)], [1.0], 0.0)
+    rows = pd.DataFrame({"price": np.array(["5.125", "7", None], dtype=object)})
+    assert predictions(database, model, rows).tolist() == [5.125, 7.0, 0.5]
+    rows["price"] = np.array(["5.125", wrong, None], dtype=object)
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r"must be a number|Conversion|invalid input"):
+        predictions(database, model, rows)
+
+
+def test_whole_numbers_of_any_size_are_numbers():
+    """An integer that is no double is rounded, as by the model, and no error."""
+    model = of_terms([Feature("a")], [Linear(0, 0.0, 1e19, 0.5)], [1.0], 0.0)
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 9007199254740993 AS a")
+        assert connection.execute(to_sql(model, "t", dialect="sqlite")).fetchone() == (9007199254740992.0,)
+    connection.close()
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "duckdb", "spark", "sqlite"])
+def test_columns_that_differ_by_case_alone_are_refused(dialect):
+    """DuckDB read the column a for both a and A, and more than half of the scores were wrong."""
+    model = of_terms([Feature("a"), Feature("A"), Feature("b")], [Rule((Condition(1, lower=0.0),))], [1.0])
+    with pytest.raises(InvalidInputError, match="The columns 'A' and 'a' of the model differ by upper and lower case"):
+        to_sql(model, "t", dialect=dialect)
+    other = of_terms([Feature("a"), Feature("A"), Feature("b")], [Rule((Condition(2, lower=0.0),))], [1.0])
+    assert "rg_x2" in to_sql(other, "t", dialect=dialect)
+
+
+def test_case_tells_columns_apart_where_it_does(database):
+    """Quoted names are what they are in PostgreSQL; DuckDB and SQLite fold the letters A to Z only."""
+    small, large = ("a", "A") if database.dialect == "postgres" else ("é", "É")
+    model = of_terms([Feature(small), Feature(large)], [Linear(0, 0.0, 9.0, 0.5), Linear(1, 0.0, 9.0, 0.5)], [1.0, 2.0])
+    assert predictions(database, model, pd.DataFrame({small: [1.0], large: [3.0]})).tolist() == [7.25]
+
+
+def test_the_query_begins_with_the_types_of_its_columns():
+    features = [*READ_FEATURES, Feature("a\nb; DROP TABLE t; --\u2028")]
+    rules = [Rule((Condition(place, categories=(0,)),)) for place in (6, 7)]
+    model = of_terms(features, [*rules, *(Linear(place, 0.0, 9.0, 0.5) for place in (0, 2, 8, 9))], np.ones(6))
+    for dialect in DATABASES:
+        lines = to_sql(model, "t", dialect=dialect).splitlines()
+        assert lines[6].startswith("WITH rg_step_1 AS ")
+        assert lines[:6] == [
+            "-- Columns that are read, and their types:",
+            '--   "sold at": date or time',
+            '--   "city": text',
+            '--   "grade": number',
+            '--   "price": number (read from text in the fit)',
+            '--   "a\\nb; DROP TABLE t; --\\u2028": number',
+        ]
+
+
+def test_names_of_several_lines_and_with_what_templates_hold(database):
+    """A line break in a column's name was indented with the query."""
+    features = [Feature("new\n  line {x} {wrong}"), Feature("a\nb", ("t", "f"))]
+    model = of_terms(features, [Linear(0, 0.0, 9.0, 0.5), Rule((Condition(1, categories=(0,)),))], [1.0, 2.0])
+    rows = pd.DataFrame({features[0].name: [1.0, 3.0], "a\nb": ["t", "f"]})
+    assert predictions(database, model, rows).tolist() == [3.25, 3.25]
+
+
+def test_categories_are_compared_letter_by_letter(postgres):
+    """A column may have a collation to which a and A are the same; DuckDB took one for the other."""
+    sql = to_sql(of_category("a", "A"), "t", dialect="duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (class VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO t VALUES ('a'), ('A')")
+        assert connection.execute(sql).fetchall() == [(1.0,), (0.0,)]
+    rows = pd.DataFrame({"class": ["a", "A"]})
+    assert predictions(postgres, of_category("a", "A"), rows, {"class": 'text COLLATE "C"'}).tolist() == [1.0, 0.0]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from exported_models import HOSTILE, NAMES, fitted
-from rulegrove import RuleEnsembleRegressor
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.export import to_markdown, to_text
 from rulegrove.rules.rule import Rule
 
@@ -65,7 +65,37 @@ def test_line_breaks_in_names_do_not_break_lines():
     assert "a\\\\nb \\| \\<b\\>" in to_markdown(model)
 
 
+def test_control_characters_in_names_and_labels_are_escaped():
+    """ESC came through in the name of a class, and marks that turn the direction of letters in a rule."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a\x1b[2J\u202e": rng.normal(size=200), "b": rng.choice(["x\x1b", "y"], 200)})
+    y = np.where(X.iloc[:, 0] + (X["b"] == "y") > 0.5, "on\x1b[31m", "off\t")
+    model = RuleEnsembleClassifier(n_candidates=30, cv=3, random_state=0, n_jobs=1).fit(X, y)
+    for words in (to_text(model), to_markdown(model)):
+        assert words.replace("\n", "").isprintable()
+    assert "a\\x1b[2J\\u202e" in to_text(model)
+
+
+def test_a_share_stands_beside_that_of_all_rows():
+    model, _ = fitted("binary")
+    rule = next(row for row in model.rules_ if row.kind == "rule")
+    told = f"{rule.confidence:.1%} {rule.speaks_for} against {rule.base_rate:.1%} of all"
+    assert told in to_text(model)
+    assert f"{rule.base_rate:.1%} of all |" in to_markdown(model)
+
+
 def test_a_model_without_terms():
     model, _ = fitted("numbers, no terms")
     assert to_text(model).startswith("RuleEnsembleRegressor of 0 terms\nThe prediction starts at ")
     assert to_markdown(model).count("|") == 12
+
+
+def test_labels_that_are_not_unicode_can_be_written():
+    """Half of a pair of surrogates is told by its number, so that the words can go into a file."""
+    X = np.array([["\ud800", 1.0], ["\ud800b", 2.0]] * 30, dtype=object)
+    y = np.array(["\udfff", "no"] * 30, dtype=object)
+    model = RuleEnsembleClassifier(n_candidates=20, cv=3, random_state=0, max_terms=3).fit(X, y)
+    for words in (to_text(model), to_markdown(model)):
+        assert "ud800" in words
+        assert "udfff" in words
+        assert words.encode()

@@ -29,7 +29,7 @@ def test_rules_of_two_classes(pima):
     np.testing.assert_array_equal(display.coefs, model.coef_)
     assert display.ax_.get_xlabel() == f"Importance (7 of {len(model.rules_)} terms)"
     labels = [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()]
-    assert labels == [term.short_text for term in model.rules_[:7]]
+    assert labels == [term.text for term in model.rules_[:7]]
 
 
 def test_rules_of_regression_with_odd_names(odd):
@@ -37,7 +37,7 @@ def test_rules_of_regression_with_odd_names(odd):
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     for label, term in zip(labels, odd[2].rules_, strict=False):
         words = label.replace("\n", " ").replace(r"\$", "$")
-        assert term.short_text.startswith(words.removesuffix("…").rstrip())
+        assert term.text.startswith(words.removesuffix("…").rstrip())
     assert all(label.count("$") == label.count(r"\$") for label in labels)
     assert legend_of(display.ax_) == ["raises the prediction", "lowers the prediction"]
 
@@ -101,7 +101,7 @@ def test_comparison_by_name_and_class(iris):
     rules = [term for term in model.rules_ if term.kind == "rule" and term.coefficients["Iris-setosa"]]
     found = dict(zip(display.texts, display.coefs[0], strict=True))
     for term in rules:
-        assert found[term.short_text] == term.coefficients["Iris-setosa"]
+        assert found[term.text] == term.coefficients["Iris-setosa"]
 
 
 def test_models_of_one_solver_are_numbered(pima):

@@ -48,7 +48,25 @@ def reports(tmp_path_factory):
     for name, (model, target, voted) in made.items():
         write_report(model, folder / f"{name}.html", table, target, selector=voted, title=f"{name} {ATTACK}")
     write_report(made["two"][0], folder / "bare.html")
+    for name, (model, rows, target) in make_large().items():
+        write_report(model, folder / f"{name}.html", rows, target)
     return folder, table, made
+
+
+def make_large():
+    """Twenty-six classes, and categories of long names with a target of large numbers."""
+    rng = np.random.default_rng(0)
+    letters = np.array([f"class {letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"])
+    codes = np.arange(1300) % 26
+    X = pd.DataFrame(rng.normal(size=(26, 4))[codes] + 0.3 * rng.normal(size=(1300, 4)), columns=list("abcd"))
+    many = RuleEnsembleClassifier(**{**SETTINGS, "n_candidates": 40}, multiclass="shared").fit(X, letters[codes])
+    towns = np.array([f"{place}: a town whose name is far too long for any chart" for place in range(40)])
+    table = pd.DataFrame({"town": towns[np.arange(800) % 40], "income": rng.lognormal(10, 0.5, 800).round()})
+    price = 20_000.0 * (np.arange(800) % 40 % 7) + 3 * table["income"] + 1000 * rng.normal(size=800)
+    return {
+        "letters": (many, X, letters[codes]),
+        "towns": (RuleEnsembleRegressor(**SETTINGS).fit(table, price), table, price),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +145,7 @@ def test_the_table_is_that_of_the_model(show, reports):
     page, model = show("two"), reports[2]["two"][0]
     if page.locator("#rules-all").is_visible():
         page.locator("#rules-all").click()
-    assert column(page, 2) == [" ".join(row.short_text.split()) for row in model.rules_]
+    assert column(page, 2) == [" ".join(row.text.split()) for row in model.rules_]
     np.testing.assert_allclose([number(text) for text in column(page, 3)], model.coef_, rtol=5e-4)
     np.testing.assert_allclose(
         [number(text) for text in column(page, 4)], [t.importance for t in model.rules_], rtol=5e-3
@@ -215,10 +233,17 @@ def test_figures_on_the_rows_given(show, reports):
     _, table, made = reports
     model, target, selector = made["two"]
     page = show("two")
-    wrong = (model.predict(table) != target).mean()
-    assert (
-        page.locator("#check-about").inner_text().startswith(f"{100 * wrong:.1f} % of the predictions on the 260 rows")
+    right = (model.predict(table) == target).mean()
+    cells = page.locator("#check-figures tr:nth-child(1) td").all_inner_texts()
+    assert cells[0] == "Accuracy (base rate)"
+    assert [number(cell.replace("\xa0", " ")) for cell in cells[1:]] == pytest.approx(
+        [100 * model.held_out_.accuracy, 100 * right], abs=0.051
     )
+    assert page.locator("#check-figures th").all_inner_texts() == ["", "Held-out rows (260)", "Training rows (260)"]
+    assert "held-out rows" in page.locator("#check-parts figure:first-child figcaption").inner_text()
+    counts = page.locator(".confusion td").all_inner_texts()
+    assert [int(text.split()[0].replace(",", "")) for text in counts] == model.held_out_.counts.ravel().tolist()
+    assert page.locator("#check-parts svg").count() == 2  # calibration and ROC
     shares = page.locator("#attribute-bars tbody tr")
     names = shares.locator("td:nth-child(1)").all_inner_texts()
     found = [number(text) for text in shares.locator("td:nth-child(3)").all_inner_texts()]
@@ -232,12 +257,78 @@ def test_figures_on_the_rows_given(show, reports):
 
 def test_a_page_without_rows(show):
     page = show("bare")
-    for section in ("dependence", "check", "rows"):
+    assert "held-out row" in page.locator("#check-about").inner_text()
+    assert page.locator("#check-parts figure").count() == 3
+    for section in ("dependence", "rows"):
         assert "made without a table of rows" in page.locator(f"#{section}-about").inner_text()
     assert not page.locator("#votes").is_visible()
     page.locator("#point").focus()
     page.keyboard.press("End")
     assert UNKNOWN in column(page, 5)
+
+
+def test_twenty_six_classes_are_readable(show):
+    """The cells of a large confusion matrix held a count and a share each, many screens wide."""
+    page = show("letters")
+    assert page.locator(".confusion tbody tr").count() == 26
+    box = page.locator(".confusion").bounding_box()
+    assert box["width"] <= page.locator("main").bounding_box()["width"]
+    assert box["height"] < 1000
+    cell = page.locator(".confusion tbody tr:nth-child(2) td").nth(1)
+    assert re.match(r"class B, predicted as class B: \d+ rows", cell.get_attribute("title"))
+    page = show("letters", viewport={"width": 390, "height": 844})
+    box = page.locator("#check-parts .scroll").first
+    box.evaluate("node => { node.scrollLeft = 300 }")
+    heads = page.locator(".confusion tbody th")
+    assert heads.first.bounding_box()["x"] >= 0  # the true classes stay in sight
+
+
+def test_long_names_of_categories(show):
+    """Names ran into each other or stood cut to two letters; all of a name is there on hovering."""
+    page = show("towns")
+    names = page.locator("#dependence-charts figure.whole svg text[text-anchor=end]")
+    assert names.count() == 24
+    chart = page.locator("#dependence-charts figure.whole svg").bounding_box()
+    for name in names.all():
+        box = name.bounding_box()
+        assert box["x"] >= chart["x"] - 1
+        assert box["width"] < 0.5 * chart["width"]
+    page = show("towns", viewport={"width": 390, "height": 844})
+    first = page.locator("#dependence-charts figure.whole svg text[text-anchor=end]").first
+    assert first.evaluate("node => node.firstChild.textContent").endswith("…")
+    assert "far too long for any chart" in first.locator("title").evaluate("node => node.textContent")
+    texts = page.locator("#rule-rows td[data-key=text]")
+    long = texts.nth([text.endswith("show all of it") for text in texts.all_inner_texts()].index(True))
+    before = len(long.inner_text())
+    long.locator("button").click()
+    assert len(long.inner_text()) > before
+    assert long.locator("button").count() == 0
+
+
+def test_large_numbers_have_separators(show):
+    page = show("towns")
+    means = [text for text in column(page, 6) if text != UNKNOWN]
+    assert all(re.fullmatch(r"\d{1,3}(,\d{3})+", text) for text in means)
+    assert re.search(r"root mean squared error held out; .* is [\d]+,\d{3}", page.locator("#figures").inner_text())
+
+
+def test_a_phone_shows_the_numbers_of_every_rule(show, reports):
+    """Importance, support and confidence stood beyond the right edge of a phone."""
+    page, model = show("two", viewport={"width": 390, "height": 844}), reports[2]["two"][0]
+    rows = page.locator("#rule-rows tr")
+    for row in rows.all()[:5]:
+        for key in ("importance", "support", "confidence"):
+            cell = row.locator(f"td[data-key={key}]")
+            assert cell.is_visible()
+            box = cell.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+    place = next(place for place, row in enumerate(model.rules_) if row.kind == "rule")
+    own, rate = model.rules_[place], model.held_out_.shares
+    base = rate[model.classes_.tolist().index(own.speaks_for)]
+    told = rows.nth(place).locator("td[data-key=confidence]").inner_text()
+    assert f"{100 * own.confidence:.1f} %" in told
+    assert f"base rate {100 * base:.1f} %" in told
 
 
 @pytest.mark.parametrize("kind", ["two", "three", "number", "bare"])

@@ -75,7 +75,7 @@ def test_words_for_the_page():
     model, table, y, _ = fit("regression")
     terms, facts = gather(model, table, y)
     told = describe_terms(model, terms, facts)
-    assert told["texts"][: told["n_own"]] == [row.short_text for row in model.rules_]
+    assert told["texts"][: told["n_own"]] == [row.text for row in model.rules_]
     assert told["features"] == [list(term.features) for term in terms]
     assert {int(place) for place in told["lines"]} == {k for k, term in enumerate(terms) if isinstance(term, Linear)}
     assert len(_cut("x" * 1000)) == MAX_LETTERS

@@ -51,11 +51,22 @@ def test_any_table_gives_the_same_page():
 def test_parts_that_were_not_given_are_left_out(read_page):
     model, table, *_ = fit("two classes")
     report = read_page(make_report(model))
-    assert [report[part] for part in ("dependence", "check", "rows", "votes")] == [None] * 4
+    assert [report[part] for part in ("dependence", "rows", "votes")] == [None] * 3
+    assert report["check"]["charts"]["rows"] == "held-out rows"
     report = read_page(make_report(model, table))
-    assert report["check"] is None
+    assert report["check"]["table"]["heads"] == ["", "Held-out rows (90)"]
     assert report["rows"]["truths"] is None
     assert len(report["dependence"]) > 0
+
+
+def test_base_rates(read_page):
+    """A rule of confidence 38 % looked poor where the class has 11 % of the rows."""
+    for kind in ("two classes", "three classes"):
+        model, _, y, _ = fit(kind)
+        shares = np.unique(y, return_counts=True)[1] / len(y)
+        found = read_page(make_report(model))["base_rates"]
+        np.testing.assert_allclose(found, shares[1:] if kind == "two classes" else shares, rtol=1e-5)
+    assert read_page(make_report(fit("regression")[0]))["base_rates"] is None
 
 
 def test_titles():

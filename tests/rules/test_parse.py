@@ -1,6 +1,8 @@
 """What a rule prints is read back as that rule; what people type is read as they mean it, or refused at the place."""
 
 import math
+import time
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -12,16 +14,19 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import parse_rule, read_rules
 from rulegrove.rules.rule import Condition, Rule
 
-AGE, INCOME, COLOUR, GRADE, YEAR = range(5)
+AGE, INCOME, COLOUR, GRADE, YEAR, SOLD, CITY = range(7)
 FEATURES = [
     Feature("age"),
     Feature("monthly income"),
     Feature("colour", ("blue", "dark blue", "green", "it's", "red")),
     Feature("grade", (1.0, 2.0, 12.0)),
     Feature("2020"),
+    Feature("sold", part="date"),
+    Feature("city", ("Lyon", "Paris"), pooled=True),
 ]
+LEAP = 19782.0  # days to 2024-02-29
 SIGNS = st.sampled_from(
-    [" ", "a", "b", ">", "<=", "and", "or missing", "in {", "}", "(", ")", "'", '"', "`", "1", "é", "\n"]
+    [" ", "a", "b", ">", "<=", "==", "and", "or missing", "in {", "}", "(", ")", "'", '"', "`", "1", "é", "\n", "\x1b"]
 )
 NAMES = st.one_of(
     st.sampled_from(
@@ -44,19 +49,29 @@ BOUNDS = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers
 @st.composite
 def tables(draw):
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
-    return [Feature(name, draw(st.one_of(st.none(), LABELS.map(tuple)))) for name in names]
+    return [draw(features_of(name)) for name in names]
+
+
+@st.composite
+def features_of(draw, name):
+    labels = draw(st.one_of(st.none(), LABELS.map(tuple)))
+    return Feature(name, labels, pooled=labels is not None and draw(st.booleans()))
 
 
 @st.composite
 def conditions(draw, position, feature):
     missing = draw(st.booleans())
     if feature.categories is not None:
-        codes = draw(st.sets(st.integers(0, len(feature.categories) - 1), min_size=0 if missing else 1))
+        codes = draw(st.sets(st.integers(0, feature.n_categories - 1), min_size=0 if missing else 1))
         return Condition(position, categories=tuple(sorted(codes)), missing=missing)
     if missing and draw(st.booleans()):
         return Condition(position, lower=math.inf, missing=True)
     lower = draw(st.one_of(st.just(-math.inf), BOUNDS.filter(math.isfinite)))
     upper = draw(st.one_of(st.just(math.inf), BOUNDS.filter(lambda bound: lower < bound < math.inf)))
+    if feature.part == "date":  # the bounds that words become
+        lower, upper = (math.floor(bound) + 0.5 if math.isfinite(bound) else bound for bound in (lower, upper))
+        if any(math.isfinite(bound) and abs(bound) > 7e5 for bound in (lower, upper)) or lower >= upper:
+            return Condition(position, LEAP - 0.5, LEAP + 0.5, None, missing)
     return Condition(position, lower, upper, None, missing)
 
 
@@ -143,6 +158,20 @@ TYPED = {
     "colour in {red, blue} and colour != blue": [Condition(COLOUR, categories=(4,))],
     "grade in {1, 12}": [Condition(GRADE, categories=(0, 2))],
     "grade == 12.0": [Condition(GRADE, categories=(2,))],
+    "sold > 2024-02-29": [Condition(SOLD, lower=LEAP + 0.5)],
+    "sold >= '2024-02-29'": [Condition(SOLD, lower=LEAP - 0.5)],
+    "sold < 2024-2-29": [Condition(SOLD, upper=LEAP - 0.5)],
+    'sold <= "2024-02-29"': [Condition(SOLD, upper=LEAP + 0.5)],
+    "sold = 2024-02-29": [Condition(SOLD, LEAP - 0.5, LEAP + 0.5)],
+    "2022-12-31 < sold <= `2024-02-29` or missing": [Condition(SOLD, 19357.5, LEAP + 0.5, None, True)],
+    "'2024-02-29' >= sold": [Condition(SOLD, upper=LEAP + 0.5)],
+    "sold > 2024-02-29 and sold < 2024-03-02": [Condition(SOLD, LEAP + 0.5, LEAP + 1.5)],
+    "-1000000000 < sold": [Condition(SOLD, lower=-1e9)],
+    "city == any other": [Condition(CITY, categories=(2,))],
+    "city in {Paris, any other}": [Condition(CITY, categories=(1, 2))],
+    "city != any other": [Condition(CITY, categories=(0, 1))],
+    "city not in {Paris}": [Condition(CITY, categories=(0, 2))],
+    "city is known": [Condition(CITY, categories=(0, 1, 2))],
     "`monthly income` > 2": [Condition(INCOME, lower=2.0)],
     "'age'>2": [Condition(AGE, lower=2.0)],
     '"2020" > 3': [Condition(YEAR, lower=3.0)],
@@ -231,6 +260,14 @@ def test_a_name_of_signs_needs_backticks():
         ("age > 3)", "expected 'and' or the end of the rule (character 8)."),
         ("age > 3, 2020 < 1", "expected 'and' or the end of the rule (character 8)."),
         ("__import__('os').system('true')", "'__import__' is no column"),
+        ("sold >= 2024", "'sold' is a date; compare it with one such as 2024-02-29 (character 9)."),
+        ("2024 < sold", "'sold' is a date; compare it with one such as 2024-02-29 (character 6)."),
+        ("sold > 2023-02-29", "expected a date such as 2024-02-29 after '>' (character 8)."),
+        ("age > 2024-02-29", "'age' is no date; compare it with a number (character 7)."),
+        ("sold > 2024-02-29 and sold < 2024-03-01", "no value of 'sold' can satisfy it."),
+        ("colour == any other", "'any other' is no category of 'colour' (character 11)."),
+        ("(" * 30 + "age > 1" + ")" * 30, "there are more than 20 parentheses in each other (character 21)."),
+        ("\x1bage > 1", '"\\x1bage > 1": \'\\x1bage\' is no column (character 1).'),
     ],
 )  # fmt: skip
 def test_refusals_point_at_the_place(text, message):
@@ -248,6 +285,74 @@ def test_deep_and_long_texts_end():
         parse_rule(" and ".join(["a > 1"] * 60), doubled)
 
 
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("zzz" + " " * 20_000 + "x", FEATURES),
+        ("age > " + "1" * 20_000 + "x", FEATURES),
+        (" and ".join(["age > 1"] * 20_000), FEATURES),
+        (" and ".join(f"x{k} > 1" for k in range(5000)), [Feature(f"x{k}") for k in range(5000)]),
+        (" and ".join(["a > 1"] * 2000), [Feature("a" * k) for k in range(1, 1001)]),
+        (f"c in {{{', '.join(map(repr, range(4000)))}}}", [Feature("c", tuple(range(5000)))]),
+        ("c == " + repr("x" * 10**6), [Feature("c", ("x" * 10**6, "y"))]),
+        (" and ".join(["(a > 1 and a > 1 and a > 1)"] * 40), [Feature("a > 1 and a"), Feature("a")]),
+    ],
+    ids=["blanks", "digits", "ands", "many names", "prefixes", "many labels", "a long label", "many ways"],
+)
+def test_long_texts_take_no_long_time(text, features):
+    """20,000 blanks or digits took 12 s, as did thousands of names or labels: every place was read from again."""
+    start = time.process_time()
+    try:
+        parse_rule(text, features)
+    except InvalidInputError as error:
+        assert len(str(error)) < 1000  # noqa: PT017
+    assert time.process_time() - start < 3.0
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_rule_on_dates_is_read_back_as_one_of_the_same_days(data):
+    """Whatever the fraction of a bound, and on both sides of what a calendar has."""
+    edges = [date.min, date.max, date(1970, 1, 1), date(2024, 2, 29)]
+    days = [(edge - date(1970, 1, 1)) // timedelta(1) for edge in edges]
+    near = st.sampled_from(days).flatmap(lambda day: st.floats(day - 3.0, day + 3.0))
+    lower = data.draw(st.one_of(st.just(-math.inf), near))
+    upper = data.draw(st.one_of(st.just(math.inf), near))
+    values = np.array([*(float(day + k) for day in days for k in range(-5, 6)), math.nan])
+    condition = Condition(SOLD, lower, upper, None, data.draw(st.booleans()))
+    if not condition.holds(values[:-1]).any():
+        return
+    rule = parse_rule(condition.text(FEATURES[SOLD]), FEATURES)
+    np.testing.assert_array_equal(rule.conditions[0].holds(values), condition.holds(values))
+    assert parse_rule(rule.text(FEATURES), FEATURES).text(FEATURES) == rule.text(FEATURES)
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31m", "tab\there", "two\nlines", "\u202eright", "nbsp\xa0", "\x00", "\ud800"])
+def test_names_with_control_characters_are_read_as_they_are_printed(name):
+    features = [Feature("a"), Feature(name)]
+    rule = Rule((Condition(0, upper=1.0), Condition(1, lower=2.0)))
+    words = rule.text(features)
+    assert words.isprintable()
+    assert parse_rule(words, features) == rule
+    assert parse_rule(f"a <= 1 and {name} > 2", features) == rule
+    assert parse_rule(f"a <= 1 and `{words.split(' and ')[1].removesuffix(' > 2')}` > 2", features) == rule
+
+
+def test_names_that_print_alike_are_refused():
+    features = [Feature("a\tb"), Feature("a\\tb")]
+    with pytest.raises(InvalidInputError, match="several ways"):
+        parse_rule(Rule((Condition(0, upper=1.0),)).text(features), features)
+
+
+def test_a_category_that_is_called_as_the_pooled_one():
+    features = [Feature("city", ("any", "any other", "x"), pooled=True)]
+    for code in range(4):
+        rule = Rule((Condition(0, categories=(code,)),))
+        assert parse_rule(rule.text(features), features) == rule
+    assert parse_rule("city == any", features) == Rule((Condition(0, categories=(0,)),))
+    assert parse_rule("city == any other", features) == Rule((Condition(0, categories=(3,)),))
+
+
 def test_many_rules():
     first = Rule((Condition(AGE, lower=3.0),))
     assert read_rules(["age > 3", first, "colour = red"], FEATURES) == (first, parse_rule("colour = red", FEATURES))
@@ -261,11 +366,12 @@ def test_many_rules():
         (["age > 3", "age >> 40"], "Rule 2: \"age >> 40\": expected a number after '>' (character 6)."),
         (["age > 3", 7], "Rule 2 must be a text or a Rule; got 7."),
         ([Rule(())], "Rule 1: it has no condition, so it holds for every row."),
-        ([Rule((Condition(9, lower=1.0),))], "Rule 1: it speaks of column 9; there are 5, from 0."),
+        ([Rule((Condition(9, lower=1.0),))], "Rule 1: it speaks of column 9; there are 7, from 0."),
         ([Rule((Condition(1), Condition(0)))], "Rule 1: it must have one condition an attribute, in their order"),
         ([Rule((Condition(AGE, categories=(1,)),))], "Rule 1: column 0 ('age') is numeric; got Condition"),
         ([Rule((Condition(COLOUR, lower=1.0),))], "Rule 1: column 2 ('colour') is categorical; got Condition"),
         ([Rule((Condition(COLOUR, categories=(7,)),))], "Rule 1: 'colour' has the categories 0 to 4; got (7,)."),
+        ([Rule((Condition(CITY, categories=(3,)),))], "Rule 1: 'city' has the categories 0 to 2; got (3,)."),
         ([Rule((Condition(AGE, 4.0, 3.0),))], "Rule 1: no value of 'age' can satisfy it."),
     ],
 )

@@ -40,11 +40,11 @@ def rules(draw):
     rules(),
     st.one_of(st.none(), VALUES, st.floats(-1e6, 1e6)),
     st.one_of(st.none(), VALUES),
-    st.one_of(st.none(), st.sampled_from(["blue", "green", "red", "purple"])),
+    st.one_of(st.none(), st.sampled_from(["blue", "green", "red", "nowhere"])),
 )
 def test_words_at_full_precision_mean_what_the_records_mean(read_rule, rule, a, b, colour):
     row = {"a": a, "b c": b, "colour": colour}
-    labels = [*FEATURES[2].categories, "purple"]  # an unseen category has the first free code
+    labels = [*FEATURES[2].categories, "nowhere"]  # an unseen category has the first free code
     block = np.array(
         [
             [math.nan if a is None else a],
@@ -82,7 +82,7 @@ def test_merging_categories_is_intersection():
     assert both == Condition(2, categories=(1,))
 
 
-def test_display_rounds_and_the_record_does_not():
+def test_digits_round_and_the_record_does_not():
     rule = Rule((Condition(0, upper=0.123456789),))
     assert rule.text(FEATURES, digits=4) == "a <= 0.1235"
     assert rule.text(FEATURES) == "a <= 0.123456789"
@@ -92,3 +92,70 @@ def test_display_rounds_and_the_record_does_not():
 def test_exact_text_reads_back(threshold):
     words = Rule((Condition(0, upper=threshold),)).text(FEATURES)
     assert float(words.split()[-1]) == threshold
+
+
+@pytest.mark.parametrize(
+    ("bound", "words"), [(4049.5, "4049.5"), (10421.5, "10421.5"), (123456789.25, "123456789.25"), (1e16, "1e+16")]
+)
+def test_ordinary_numbers_are_written_out(bound, words):
+    assert Condition(0, upper=bound).text(FEATURES[0]) == f"a <= {words}"
+
+
+TEN = Feature("purpose", tuple("abcdefghij"))
+POOLED = Feature("city", ("Lyon", "Paris"), pooled=True)
+
+
+@pytest.mark.parametrize(
+    ("feature", "codes", "words"),
+    [
+        (TEN, (3,), "purpose == 'd'"),
+        (TEN, (0, 1, 2, 3, 4, 5, 6, 7, 8), "purpose != 'j'"),
+        (TEN, (2, 3, 4, 5, 6, 7, 8, 9), "purpose not in {'a', 'b'}"),
+        (TEN, (3, 4, 5, 6, 7, 8, 9), "purpose in {'d', 'e', 'f', 'g', 'h', 'i', 'j'}"),
+        (TEN, tuple(range(10)), "purpose is known"),
+        (FEATURES[2], (0, 1), "colour != 'red'"),
+        (Feature("one", ("only",)), (0,), "one == 'only'"),
+        (Feature("two", ("x", "y")), (1,), "two == 'y'"),
+        (POOLED, (1, 2), "city != 'Lyon'"),
+        (POOLED, (0, 1), "city != any other"),
+        (POOLED, (2,), "city == any other"),
+        (POOLED, (0, 1, 2), "city is known"),
+        (Feature("city", ("a", "b", "c"), pooled=True), (1, 3), "city in {'b', any other}"),
+    ],
+)
+def test_categories_are_told_the_short_way(feature, codes, words):
+    """Nine of ten categories were listed, where one is left out."""
+    assert Condition(0, categories=codes).text(feature) == words
+    assert Condition(0, categories=codes, missing=True).text(feature) == f"{words} or missing"
+
+
+SOLD = Feature("sold", part="date")
+LEAP = 19782.0  # 2024-02-29
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [
+        (-math.inf, LEAP, "sold <= 2024-02-29"),
+        (-math.inf, LEAP + 0.5, "sold <= 2024-02-29"),
+        (LEAP + 0.9, math.inf, "sold > 2024-02-29"),
+        (LEAP - 0.5, math.inf, "sold > 2024-02-28"),
+        (19357.5, LEAP, "2022-12-31 < sold <= 2024-02-29"),
+        (LEAP - 0.5, LEAP + 0.5, "sold == 2024-02-29"),
+        (-1.5, -0.5, "sold == 1969-12-31"),
+        (-1e9, LEAP, "-1000000000 < sold <= 2024-02-29"),
+        (3e6, math.inf, "sold > 3000000"),
+        (-math.inf, math.inf, "sold is known"),
+    ],
+)
+def test_bounds_of_days_are_dates(lower, upper, words):
+    assert Condition(0, lower, upper).text(SOLD) == words
+
+
+def test_other_parts_of_a_date_are_numbers():
+    assert Condition(0, upper=6.5).text(Feature("sold.month", column="sold", part="month")) == "sold.month <= 6.5"
+
+
+def test_control_characters_of_names_are_escaped():
+    name = Feature("a\x1b[31m\tb\u202e\n")
+    assert Condition(0, upper=1.0).text(name) == "a\\x1b[31m\\tb\\u202e\\n <= 1"

@@ -46,8 +46,8 @@ class DuckDB:
 
     dialect = "duckdb"
 
-    def run(self, rows, sql, table):
-        """Fill a table and query it."""
+    def run(self, rows, sql, table, kinds=None):
+        """Fill a table, of these types where texts shall become others, and query it far from UTC."""
         data = list(zip(*cells(rows), strict=True))
         arrays = [
             pa.array(values, pa.string()) if is_text(rows[name]) else pa.array(values, pa.float64(), from_pandas=False)
@@ -56,7 +56,10 @@ class DuckDB:
         source = pa.table(dict(zip(rows.columns, arrays, strict=True)))
         with duckdb.connect() as connection:
             connection.register("source", source.append_column("row id", pa.array(range(len(rows)))))
-            connection.execute(f"CREATE TABLE {quote(table)} AS SELECT * FROM source")
+            connection.execute("SET TimeZone = 'America/New_York'")
+            casts = ", ".join(f"CAST({quote(name)} AS {kind}) AS {quote(name)}" for name, kind in (kinds or {}).items())
+            replaced = f"REPLACE ({casts}) " if casts else ""
+            connection.execute(f"CREATE TABLE {quote(table)} AS SELECT * {replaced}FROM source")
             return connection.execute(f'SELECT * FROM ({sql}) ORDER BY "row id"').df()
 
 
@@ -65,11 +68,11 @@ class SQLite:
 
     dialect = "sqlite"
 
-    def run(self, rows, sql, table):
-        """Fill a table and query it."""
+    def run(self, rows, sql, table, kinds=None):
+        """Fill a table, of these types where there are others than text and numbers, and query it."""
         with sqlite3.connect(":memory:") as connection:
-            kinds = ["TEXT COLLATE NOCASE" if is_text(rows[name]) else "REAL" for name in rows.columns]
-            names = [f"{quote(name)} {kind}" for name, kind in zip(rows.columns, kinds, strict=True)]
+            plain = {name: "TEXT COLLATE NOCASE" if is_text(rows[name]) else "REAL" for name in rows.columns}
+            names = [f"{quote(name)} {kind}" for name, kind in {**plain, **(kinds or {})}.items()]
             connection.execute(f'CREATE TABLE {quote(table)} ({", ".join(names)}, "row id" INTEGER)')
             marks = ", ".join("?" * (len(rows.columns) + 1))
             numbered = [(*cell, k) for k, cell in enumerate(cells(rows))]
@@ -120,10 +123,10 @@ class PostgreSQL:
             raise RuntimeError(done.stderr.decode())
         return done.stdout
 
-    def run(self, rows, sql, table):
-        """Fill a table and query it."""
-        kinds = ["text" if is_text(rows[name]) else "double precision" for name in rows.columns]
-        names = ", ".join(f"{quote(name)} {kind}" for name, kind in zip(rows.columns, kinds, strict=True))
+    def run(self, rows, sql, table, kinds=None):
+        """Fill a table, of these types where there are others than text and numbers, and query it far from UTC."""
+        plain = {name: "text" if is_text(rows[name]) else "double precision" for name in rows.columns}
+        names = ", ".join(f"{quote(name)} {kind}" for name, kind in {**plain, **(kinds or {})}.items())
         text = io.StringIO()
         for k, cell in enumerate(cells(rows)):
             words = [f'"{value.replace(chr(34), chr(34) * 2)}"' if isinstance(value, str) else value for value in cell]
@@ -132,6 +135,7 @@ class PostgreSQL:
             ]
             text.write(",".join([*numbers, str(k)]) + "\n")
         script = (
+            "SET TimeZone = 'America/New_York';\n"
             f'CREATE TEMP TABLE {quote(table)} ({names}, "row id" integer);\n'
             f"COPY {quote(table)} FROM STDIN (FORMAT csv);\n{text.getvalue()}\\.\n"
             f"CREATE TEMP VIEW result AS {sql};\n"

@@ -1,5 +1,6 @@
 """Fitted models of every kind, and rows that are hard on them, for the tests of files and exports."""
 
+import copy
 import functools
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 from sklearn.datasets import make_friedman1
 
 from rulegrove import Glmnet, Pathbuild, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.columns import Columns, Feature
 from rulegrove.datasets import load
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.model import RuleModel
@@ -152,3 +154,99 @@ def as_records(rows):
     """Rows as dicts with None where a value is missing."""
     records = rows.astype(object).where(rows.notna(), None).to_dict("records")
     return [dict(record) for record in records]
+
+
+def of_terms(features, terms, coefs, intercept=0.25):
+    """A regressor of these terms alone."""
+    model = copy.copy(fitted("numbers, no terms")[0])
+    model._model = RuleModel(tuple(features), tuple(terms), np.array(coefs, dtype=np.float64), intercept)
+    return model
+
+
+PARTS = ("date", "year", "month", "weekday", "hour")
+CITIES = ("Oslo", "it's", "日本 🌲")
+READ_FEATURES = (
+    *(Feature(f"sold at.{part}", column="sold at", part=part) for part in PARTS),
+    Feature("born.year", column="born", part="year"),
+    Feature("city", CITIES, pooled=True),
+    Feature("grade", (1.0, 2.5), pooled=True),
+    Feature("price", as_text=True),
+)
+
+
+def read_rows(n_rows=300):
+    """Rows for `READ_FEATURES`: times to the second and days, many of them at the ends of months, years and eras."""
+    rng = np.random.default_rng(5)
+    ends = [
+        "1600-02-29",
+        "1700-02-28",
+        "1899-12-31",
+        "1900-03-01",
+        "1969-12-31",
+        "1970-01-01",
+        "2000-02-29",
+        "2100-03-01",
+    ]
+    days = np.array([*ends, *(f"2024-{month:02}-01" for month in range(1, 13))], dtype="datetime64[D]")
+    days = np.concatenate([days, days - 1, rng.integers(-130_000, 90_000, size=60).astype("datetime64[D]")])
+    seconds = rng.choice([0, 1, 3599, 3600, 43_200, 86_399], size=n_rows).astype("timedelta64[s]")
+    never = np.datetime64("NaT", "s")
+    return pd.DataFrame(
+        {
+            "sold at": np.where(rng.random(n_rows) < 0.1, never, rng.choice(days, size=n_rows) + seconds),
+            "born": np.where(rng.random(n_rows) < 0.1, never, rng.choice(days, size=n_rows).astype("datetime64[s]")),
+            "city": rng.choice(np.array([*CITIES, "Lima", None], dtype=object), size=n_rows),
+            "grade": rng.choice([1.0, 2.5, 3.0, np.nan], size=n_rows),
+            "price": rng.choice([0.1, 0.5, 35.0, np.nan], size=n_rows),
+        }
+    )
+
+
+def read_columns(rows):
+    """What attributes are on rows, by NumPy's calendar: the plain twin of what exports compute."""
+    arrays = []
+    for feature in READ_FEATURES:
+        values = rows[feature.source].to_numpy()
+        if feature.part is not None:
+            arrays.append(_part_of(values.astype("datetime64[s]"), feature.part))
+        elif feature.categories is None:
+            arrays.append(values)
+        else:
+            codes = {label: code for code, label in enumerate(feature.categories)}
+            missing = pd.isna(values)
+            arrays.append(
+                [np.nan if gone else codes.get(x, len(codes)) for x, gone in zip(values, missing, strict=True)]
+            )
+    return Columns(READ_FEATURES, [np.asarray(array, dtype=np.float64) for array in arrays])
+
+
+def _part_of(times, part):
+    days = times.astype("datetime64[D]")
+    told = {
+        "date": days.astype(np.int64),
+        "year": times.astype("datetime64[Y]").astype(np.int64) + 1970,
+        "month": times.astype("datetime64[M]").astype(np.int64) % 12 + 1,
+        "weekday": (days.astype(np.int64) + 3) % 7 + 1,
+        "hour": (times - days).astype("timedelta64[h]").astype(np.int64),
+    }[part]
+    return np.where(np.isnat(times), np.nan, told)
+
+
+def as_texts(times, shape="%Y-%m-%d %H:%M:%S"):
+    """Times as texts, None where missing."""
+    return np.array([None if time is pd.NaT else time.strftime(shape) for time in times], dtype=object)
+
+
+def feed(session, rows):
+    """What a user of onnxruntime feeds: one matrix, or one input a column."""
+    if [one.name for one in session.get_inputs()] == ["X"]:
+        return {"X": rows.to_numpy(dtype=np.float64)}
+    return {one.name: _as_input(rows[one.name], one.type).reshape(-1, 1) for one in session.get_inputs()}
+
+
+def _as_input(values, kind):
+    if kind == "tensor(string)":
+        return values.fillna("").to_numpy(dtype=object)
+    if kind == "tensor(int64)":  # of NaT that is the smallest one
+        return values.to_numpy(dtype="datetime64[s]").astype(np.int64)
+    return values.to_numpy(dtype=np.float64)

@@ -7,4 +7,4 @@ def expected_failures(estimator):
     `test_fitting.py` shows it where no row is drawn.
     """
     reason = "trees draw rows at random, so a weight of two and a row given twice lead to different samples"
-    return {"check_sample_weight_equivalence_on_dense_data": reason}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}

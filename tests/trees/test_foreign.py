@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from rulegrove.columns import Feature, encode_columns, learn_columns
+from rulegrove.columns import Feature, Reading, encode_columns, learn_columns
 from rulegrove.design.bits import compile_rules
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.extract import extract_rules
@@ -262,7 +262,7 @@ def test_histogram_gradient_boosting_on_categories():
     model = HistGradientBoostingRegressor(max_iter=8, min_samples_leaf=5, categorical_features="from_dtype")
     model.fit(frame, y)
     wider, _ = make_frame(seed=1, extra=True)
-    columns = learn_columns(wider, categorical=["letter", "code"])
+    columns = learn_columns(wider, Reading(categorical=["letter", "code"]))
     forest = read_trees(model, columns.features, named=True)
     assert forest.is_categorical.sum() > 5
     # A category that the model has not seen goes with the missing values, also in rules of a table that has it.
@@ -275,7 +275,7 @@ def test_thresholds_on_categories_that_are_numbers():
     X[:, 3] = np.random.default_rng(0).integers(0, 6, len(X))
     y = y + X[:, 3] * 0.7
     model = RandomForestRegressor(5, max_depth=5, random_state=0).fit(X, y)
-    columns = learn_columns(X, categorical=[3])
+    columns = learn_columns(X, Reading(categorical=[3]))
     forest = read_trees(model, columns.features)
     assert forest.is_categorical.any()
     assert compare(forest, columns.take(slice(None)), sklearn_trees(model, X))[3] == 0
@@ -338,7 +338,7 @@ def test_lightgbm_on_categories():
     frame, y = make_frame()
     model = lightgbm.LGBMRegressor(**FEW, min_data_per_group=3, cat_smooth=1, max_cat_to_onehot=2).fit(frame, y)
     wider, _ = make_frame(seed=1, extra=True)
-    columns = learn_columns(wider, categorical=["letter", "code"])
+    columns = learn_columns(wider, Reading(categorical=["letter", "code"]))
     forest = read_trees(model, columns.features, named=True)
     assert forest.is_categorical.sum() > 5
     counts = compare(forest, columns.take(slice(None)), lightgbm_trees(model.booster_, wider))
@@ -355,7 +355,7 @@ def test_lightgbm_on_whole_numbers_as_categories():
     data = lightgbm.Dataset(X, y, categorical_feature=[3])
     settings = {"verbose": -1, "min_data_in_leaf": 3, "min_data_per_group": 3, "cat_smooth": 1, "num_threads": 1}
     booster = lightgbm.train(settings, data, 6)
-    columns = learn_columns(X, categorical=[3])
+    columns = learn_columns(X, Reading(categorical=[3]))
     forest = read_trees(booster, columns.features)
     assert forest.is_categorical.any()
     assert compare(forest, columns.take(slice(None)), lightgbm_trees(booster, X))[3] == 0
@@ -423,7 +423,7 @@ def test_xgboost_on_categories():
     xgboost = pytest.importorskip("xgboost", reason=NO_XGBOOST)
     frame, y = make_frame(second="zz")
     model = xgboost.XGBRegressor(n_estimators=8, enable_categorical=True, max_cat_to_onehot=2, n_jobs=1).fit(frame, y)
-    columns = learn_columns(frame, categorical=["letter", "code"])
+    columns = learn_columns(frame, Reading(categorical=["letter", "code"]))
     forest = read_trees(model, columns.features, named=True)
     assert forest.is_categorical.sum() > 5
     matrix = xgboost.DMatrix(frame, enable_categorical=True)
@@ -439,7 +439,7 @@ def test_xgboost_on_categories_beyond_ascii():
     xgboost = pytest.importorskip("xgboost", reason=NO_XGBOOST)
     frame, y = make_frame()
     model = xgboost.XGBRegressor(n_estimators=3, enable_categorical=True, n_jobs=1).fit(frame, y)
-    columns = learn_columns(frame, categorical=["letter", "code"])
+    columns = learn_columns(frame, Reading(categorical=["letter", "code"]))
     with pytest.raises(InvalidInputError, match=r"Column 1 \('letter'\) has categories beyond ASCII"):
         read_trees(model, columns.features)
 
@@ -450,7 +450,7 @@ def test_xgboost_on_whole_numbers_as_categories():
     X[:, 3] = np.random.default_rng(0).integers(0, 40, len(X))
     matrix = xgboost.DMatrix(X, y + np.isin(X[:, 3], [3, 8, 20, 33]), feature_types=["q", "q", "q", "c"])
     booster = xgboost.train({"max_cat_to_onehot": 1, "nthread": 1}, matrix, 6)
-    columns = learn_columns(X, categorical=[3])
+    columns = learn_columns(X, Reading(categorical=[3]))
     forest = read_trees(booster, columns.features)
     assert forest.is_categorical.any()
     assert compare(forest, columns.take(slice(None)), xgboost_trees(booster, matrix))[3] == 0
@@ -573,7 +573,7 @@ def test_unknown_categories_follow_the_rows_of_the_fit():
     """A label that comes after the fit satisfies no rule about its column, as with rules grown here."""
     frame, y = make_frame()
     model = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(frame, y)
-    columns = learn_columns(frame, categorical=["letter", "code"])
+    columns = learn_columns(frame, Reading(categorical=["letter", "code"]))
     rules = [rule for rule in extract_rules(read_trees(model, columns.features)) if 1 in rule.features]
     later, _ = make_frame(seed=2, extra=True)
     rows = encode_columns(later[later["letter"] == "new"], columns.features).take(slice(None))

@@ -18,15 +18,16 @@ def datasets(
 
     Example: rulegrove datasets pima -o pima.csv
     """
-    import sys
-
-    from rulegrove.cli.output import note, print_json, print_table
+    from rulegrove.cli.output import note, print_csv, print_json, print_table
     from rulegrove.cli.words import count
-    from rulegrove.cli.writing import check_output, write_csv, write_table
+    from rulegrove.cli.writing import check_outputs, write_table
     from rulegrove.datasets import load, names
+    from rulegrove.exceptions import InvalidInputError
 
-    check_output(output, table=True)
+    check_outputs({"--output": output}, table=True)
     if name is None:
+        if output is not None:
+            raise InvalidInputError(f"Which set is to be written? There are {', '.join(names())}.")
         sets = [load(one) for one in names()]
         listed: dict[str, list[Any]] = {
             "name": [one.name for one in sets],
@@ -47,4 +48,4 @@ def datasets(
     if as_json:
         print_json({"name": name, "rows": table.num_rows, "output": None if output is None else str(output)})
     elif output is None:
-        write_csv(table, sys.stdout.buffer)
+        print_csv(table)

@@ -1,19 +1,34 @@
-"""What a command says when it cannot go on: one line, and an exit code."""
+"""What a command says when it cannot go on, and what the library warns of: one line, in words of the command line."""
 
 import errno
 import functools
+import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, ParamSpec
 
 import typer
 
-from rulegrove.cli.words import printable
+from rulegrove._words import printable
+from rulegrove.cli.parameters import ensemble_options, selector_options
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 P = ParamSpec("P")
+
+# What the library says of its parameters, and what the command line has in their place; other parameters are options of
+# the same name.
+_PHRASES = {
+    "Set `identifiers` to None": "Give `--keep-identifiers`",
+    "`identifiers`": "`--drop`",
+    "`categorical_features`": "`--categorical`",
+    "`numeric_features`": "`--number`",
+    "`sample_weight`": "`--weights`",
+    "`groups`": "`--groups`",
+    "`keep`": "`--keep`",
+    "`label`": "`--label`",
+}
 
 
 def reporting(command: Callable[P, None]) -> Callable[P, None]:
@@ -49,12 +64,30 @@ def describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f" ({error.filename})" if error.filename else ""
         return printable(f"{error.strerror}{where}.")
-    return printable(" ".join(str(error).split("\n"))) or type(error).__name__
+    return printable(name_options(" ".join(str(error).split("\n")))) or type(error).__name__
+
+
+def name_options(words: str) -> str:
+    """Return a message of the library with options in place of parameters.
+
+    Examples
+    --------
+    >>> name_options("List it in `numeric_features`, or raise `max_bins`=255.")
+    'List it in `--number`, or raise `--max-bins`=255.'
+    """
+    for phrase, own in _PHRASES.items():
+        words = words.replace(phrase, own)
+    known = {one.name for one in (*ensemble_options(), *selector_options())}
+    return re.sub(r"`(\w+)(?=[`=])", lambda found: _name_option(found, known), words)
+
+
+def _name_option(found: "re.Match[str]", known: Container[str]) -> str:
+    return f"`--{found[1].replace('_', '-')}" if found[1] in known else found[0]
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Write a warning as one line."""
-    sys.stderr.write(f"Warning: {printable(' '.join(str(message).split()))}\n")
+    sys.stderr.write(f"Warning: {printable(name_options(' '.join(str(message).split())))}\n")
 
 
 def _ignore(*_: Any, **__: Any) -> None:

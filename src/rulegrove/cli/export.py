@@ -32,10 +32,10 @@ def export(
     from rulegrove.cli.exporting import write_export
     from rulegrove.cli.output import note, print_json, print_text
     from rulegrove.cli.scoring import read_model
-    from rulegrove.cli.writing import check_output
+    from rulegrove.cli.writing import check_outputs
     from rulegrove.exceptions import InvalidInputError
 
-    check_output(output)
+    check_outputs({"--output": output}, [model])
     if to == "onnx" and output is None:
         raise InvalidInputError("An ONNX graph is no text; write it to a file with -o model.onnx.")
     content = write_export(read_model(model), to, table=table, dialect=dialect, keep=keep or (), top=top)

@@ -15,11 +15,14 @@ def fit(
     target: options.Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Interactive page to write: report.html; shown on the training rows.")
+        Path | None, typer.Option(help="Interactive page to write: report.html; with the training rows.")
     ] = None,
     task: options.Task = "auto",
     drop: options.Drop = None,
     categorical: options.Categorical = None,
+    number: options.Number = None,
+    keep_identifiers: options.KeepIdentifiers = False,
+    groups: options.Groups = None,
     weights: options.Weights = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
@@ -36,18 +39,19 @@ def fit(
 
     Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
-    from rulegrove.cli.fitting import explained_share, make_estimator, read_own_rules
+    from rulegrove.cli.fitting import describe_held_out, make_estimator, read_own_rules
     from rulegrove.cli.large import LargeTraining, is_large, read_large
     from rulegrove.cli.output import note, print_json, shows_progress
     from rulegrove.cli.rule_output import describe_model, print_rules
     from rulegrove.cli.training import Training, read_training
     from rulegrove.cli.values import read_settings
     from rulegrove.cli.words import tell_preset
-    from rulegrove.cli.writing import check_output
+    from rulegrove.cli.writing import check_outputs
+    from rulegrove.estimators.figures import tell_held_out
 
-    check_output(output)
-    check_output(report)
-    given: dict[str, Any] = {"task": task, "drop": drop or (), "categorical": categorical or (), "weights": weights}
+    check_outputs({"--output": output, "--report": report}, [*data, rules])
+    chosen = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
+    given: dict[str, Any] = {"task": task, "weights": weights, "groups": groups, **chosen}
     training: Training | LargeTraining
     if is_large(data):
         n_jobs = read_settings({"n_jobs": parameters.get("n_jobs")}).get("n_jobs")
@@ -57,7 +61,8 @@ def fit(
     training.tell(quiet=quiet)
     own = None if rules is None else read_own_rules(rules)
     rules_of_own = {"rules": own, "force_rules": force_rules}
-    model = make_estimator(training, {**parameters, **rules_of_own}, verbose=shows_progress(quiet))
+    words = {**parameters, **rules_of_own}
+    model = make_estimator(training, words, keep_identifiers=keep_identifiers, verbose=shows_progress(quiet))
     training.fit(model)
     if model.preset is not None:
         note(tell_preset(model.preset, model.settings_), quiet=quiet)
@@ -67,18 +72,19 @@ def fit(
         from rulegrove.cli.reporting import title_report
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(), title=title_report(target, data[0]))
-    share = explained_share(model)
+        write_report(model, report, *training.show(), training=True, title=title_report(target, data[0]))
     if as_json:
         saved = {
             name: None if path is None else str(path) for name, path in {"model": output, "report": report}.items()
         }
-        print_json({"data": training.describe(), "explained": share, **describe_model(model, None), **saved})
+        print_json(
+            {"data": training.describe(), "held_out": describe_held_out(model), **describe_model(model, None), **saved}
+        )
         return
     if output is None or not quiet:
         print_rules(model, top, quiet=quiet)
-    if share is not None:
-        note(f"Cross-validation: {share:.1%} of the target's variation explained.", quiet=quiet)
+    if model.held_out_ is not None:
+        note(tell_held_out(model.held_out_), quiet=quiet)
     if report is not None:
         note(f"Report written to '{report}'; open it in a browser.", quiet=quiet)
     note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.", quiet=quiet)

@@ -8,13 +8,20 @@ from rulegrove.cli.large import LargeTraining
 from rulegrove.cli.reading import check_file
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.training import Training
-from rulegrove.cli.values import check_known, match_labels, read_settings
+from rulegrove.cli.values import check_known, column_settings, match_labels, read_settings
+from rulegrove.estimators._file_figures import encode_figures
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 
 
-def make_estimator(training: Training | LargeTraining, words: Mapping[str, Any], *, verbose: bool = False) -> Ensemble:
+def make_estimator(
+    training: Training | LargeTraining,
+    words: Mapping[str, Any],
+    *,
+    keep_identifiers: bool = False,
+    verbose: bool = False,
+) -> Ensemble:
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
     Parameters
@@ -22,12 +29,15 @@ def make_estimator(training: Training | LargeTraining, words: Mapping[str, Any],
     training : Training or LargeTraining
     words : mapping
         Parameters; None for those that were not given.
+    keep_identifiers : bool
+        Whether columns that look like identifiers are used.
     verbose : bool
         Whether it shows its progress.
     """
     kind = RuleEnsembleClassifier if training.task == "classification" else RuleEnsembleRegressor
     settings = read_settings(words)
     check_known(settings, kind)
+    settings.update(column_settings(training.as_numbers, keep_identifiers))
     if isinstance(settings.get("class_weight"), dict):
         settings["class_weight"] = match_labels(settings["class_weight"], training.labels)
     return kind(**settings, verbose=int(verbose))
@@ -46,15 +56,10 @@ def read_own_rules(path: Path) -> list[str]:
     return rules
 
 
-def explained_share(model: Ensemble) -> float | None:
-    """Return by how much the held-out loss is lower than that of a model without terms; None where it is not known."""
-    paths, choices = _as_list(model.path_), _as_list(model.selection_)
-    if any(choice.errors is None or path.coefs[0].any() for path, choice in zip(paths, choices, strict=True)):
+def describe_held_out(model: Ensemble) -> dict[str, Any] | None:
+    """Return how well a model did on held-out rows, for JSON; what is not known is None."""
+    figures = encode_figures(model.held_out_)
+    if figures is None:
         return None
-    empty = sum(choice.errors[0] for choice in choices)
-    return float(1.0 - sum(choice.errors[choice.index] for choice in choices) / empty) if empty > 0 else None
-
-
-def _as_list(values: Any) -> list[Any]:
-    """Return what a model has for its one output, or for each of several."""
-    return values if isinstance(values, list) else [values]
+    known = {name: None if value == "nan" else value for name, value in figures.items()}
+    return {name: value for name, value in known.items() if name not in {"rocs", "reliabilities"}}

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from rulegrove._progress import Progress
 from rulegrove._validation import count_threads
 from rulegrove.cli.output import note
 from rulegrove.cli.reading import find_name
 from rulegrove.cli.scoring import Ensemble
+from rulegrove.cli.training import check_text_target
 from rulegrove.cli.words import count, list_names
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
@@ -52,7 +55,7 @@ class LargeTraining:
     target : str
     task : {"classification", "regression"}
     weights_name : str or None
-    drop, categorical : tuple of str
+    drop, categorical, as_numbers : tuple of str
     look : TargetLook
     """
 
@@ -62,6 +65,7 @@ class LargeTraining:
     weights_name: str | None
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    as_numbers: tuple[str, ...]
     look: TargetLook
 
     @property
@@ -72,17 +76,30 @@ class LargeTraining:
     @property
     def categories(self) -> list[str]:
         """Names of the attributes that are categories."""
-        schema = self.engine.schema
+        others = {*self.dates, *self.as_numbers}
         return [
             name
             for name in self._layout.attributes
-            if name in self.categorical or not is_number(schema.field(name).type)
+            if name in self.categorical or (name not in others and not is_number(self._type(name)))
+        ]
+
+    @property
+    def dates(self) -> list[str]:
+        """Names of the attributes that are dates or times."""
+        return [
+            name
+            for name in self._layout.attributes
+            if pa.types.is_temporal(self._type(name)) and name not in self.categorical
         ]
 
     @property
     def numbers(self) -> list[str]:
         """Names of the attributes that are numbers."""
-        return [name for name in self._layout.attributes if name not in self.categories]
+        others = {*self.categories, *self.dates}
+        return [name for name in self._layout.attributes if name not in others]
+
+    def _type(self, name: str) -> pa.DataType:
+        return self.engine.schema.field(name).type
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -93,7 +110,8 @@ class LargeTraining:
         """Return what was read and guessed, for JSON."""
         n_rows = self.look.n_rows - self.look.n_missing
         found = {"rows": n_rows, "rows_without_target": self.look.n_missing, "target": self.target}
-        return {**found, "task": self.task, "numbers": self.numbers, "categories": self.categories}
+        kinds = {"numbers": self.numbers, "dates": self.dates, "categories": self.categories}
+        return {**found, "task": self.task, **kinds}
 
     def tell(self, *, quiet: bool) -> None:
         """Say what was read and guessed."""
@@ -103,6 +121,8 @@ class LargeTraining:
         note(f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part", quiet=quiet)
         if self.numbers:
             note(f"  numbers     {list_names(self.numbers)}", quiet=quiet)
+        if self.dates:
+            note(f"  dates       {list_names(self.dates)}", quiet=quiet)
         if self.categories:
             note(f"  categories  {list_names(self.categories)}", quiet=quiet)
         note(f"  target      '{self.target}': {self.task}, {self._tell_target()}", quiet=quiet)
@@ -137,7 +157,9 @@ def read_large(
     task: str = "auto",
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     weights: str | None = None,
+    groups: str | None = None,
     n_jobs: Any = None,
     verbose: bool = False,
 ) -> LargeTraining:
@@ -146,18 +168,25 @@ def read_large(
     Parameters
     ----------
     paths : sequence of path
-    target, task, drop, categorical, weights
+    target, task, drop, categorical, numbers, weights
         As in `read_training`.
+    groups : str, optional
+        Refused: folds of these tables are dealt row by row.
     n_jobs : int, optional
         Threads, as the estimators take it.
     verbose : bool
         Whether to show progress.
     """
+    if groups is not None:
+        raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
     names = engine.schema.names
     target = find_name(names, target, "--target")
     dropped = tuple(find_name(names, name, "--drop") for name in drop)
     chosen = tuple(find_name(names, name, "--categorical") for name in categorical)
+    as_numbers = tuple(find_name(names, name, "--number") for name in numbers)
+    if target in as_numbers:
+        raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
     weights = None if weights is None else find_name(names, weights, "--weights")
     progress = Progress(int(verbose))
     look = look_at(engine, target, progress.stage("Reading the target"))
@@ -166,6 +195,7 @@ def read_large(
     if look.n_rows == look.n_missing or (values is not None and len(values) < 2):
         value = repr(next(iter(values))) if values else "none"
         raise InvalidInputError(f"The target '{target}' has one value only, {value}: there is nothing to learn.")
-    if task == "regression" and not is_number(engine.schema.field(target).type):
-        raise InvalidInputError(f"The target '{target}' holds no numbers, so it cannot be a regression.")
-    return LargeTraining(engine, target, look.task if task == "auto" else task, weights, dropped, chosen, look)
+    if not is_number(engine.schema.field(target).type):
+        check_text_target(target, list(values or ()), task)
+    task = look.task if task == "auto" else task
+    return LargeTraining(engine, target, task, weights, dropped, chosen, as_numbers, look)

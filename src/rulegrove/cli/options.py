@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl."
+DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl, .xlsx."
 
 PARTS_HELP = f"{DATA_HELP} Several Parquet files, a folder of them or one beyond 512 MB are read part by part."
 
@@ -22,7 +22,22 @@ Categorical = Annotated[
     list[str] | None,
     typer.Option(metavar="COL", help="Column of numbers to take as categories; text always is. Once for each."),
 ]
+Number = Annotated[
+    list[str] | None,
+    typer.Option("--number", metavar="COL", help="Column of text to read as numbers: 35%, $1,200. Once for each."),
+]
+KeepIdentifiers = Annotated[
+    bool, typer.Option("--keep-identifiers", help="Use columns that look like identifiers, which are left out else.")
+]
 Weights = Annotated[str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of groups, such as patients: the rows of one are held out together."),
+]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="CSV: write text that begins as a formula as it is, without a ' before it."),
+]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of words and tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress; no result that goes to a file.")]

@@ -1,5 +1,6 @@
 """What commands say: notes on standard error, results on standard output as tables or as JSON."""
 
+import io
 import json
 import math
 import os
@@ -8,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rulegrove.cli.words import printable
+from rulegrove._words import printable
+from rulegrove.cli.spreadsheets import mark_text
+from rulegrove.cli.writing import write_csv
 
 WIDTH = 120  # of tables that do not go to a terminal
 NARROW = 100  # a terminal of fewer columns has little room
@@ -57,14 +61,33 @@ def print_table(columns: Mapping[str, Sequence[str]], *, words: Sequence[str] = 
 
 
 def print_text(words: str) -> None:
-    """Print text as it is."""
+    """Print text as it is; a terminal gets control characters other than line ends and tabs as escapes."""
+    if sys.stdout.isatty():
+        words = "\n".join("\t".join(map(printable, line.split("\t"))) for line in words.split("\n"))
     sys.stdout.write(words)
 
 
+def print_csv(table: pa.Table, *, raw: bool = False) -> None:
+    """Print a table as CSV; `raw` as for `write_table`."""
+    safe = table if raw else mark_text(table)
+    if sys.stdout.isatty():
+        lines = io.BytesIO()
+        write_csv(safe, lines)
+        print_text(lines.getvalue().decode())
+    else:
+        write_csv(safe, sys.stdout.buffer)
+
+
 def print_json(document: Any) -> None:
-    """Print one JSON document; numbers that are not finite are null."""
+    """Print one JSON document; numbers that are not finite are null, and characters without a shape are escapes."""
     plain_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(json.dumps(plain(document), ensure_ascii=plain_ascii, indent=2, allow_nan=False) + "\n")
+    words = json.dumps(plain(document), ensure_ascii=plain_ascii, indent=2, allow_nan=False)
+    sys.stdout.writelines(f"{_escape(line)}\n" for line in words.split("\n"))
+
+
+def _escape(line: str) -> str:
+    """Return a line of JSON with escapes for what a terminal would obey or not show."""
+    return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def plain(value: Any) -> Any:

@@ -19,7 +19,16 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 PANEL = "Parameters of the estimator"
 SEED = 0
-OWN_OPTIONS = ("categorical_features", "task", "verbose", "trees", "rules", "force_rules")
+OWN_OPTIONS = (
+    "categorical_features",
+    "numeric_features",
+    "identifiers",
+    "task",
+    "verbose",
+    "trees",
+    "rules",
+    "force_rules",
+)
 
 # Words of all other annotations are read by `values`.
 _TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}

@@ -1,6 +1,5 @@
 """`rulegrove predict`: a model applied to the rows of a table."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ def predict(
         Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end; CSV is printed without it.")
     ] = None,
     keep: options.Keep = None,
+    raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -24,26 +24,26 @@ def predict(
     The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
     """
     from rulegrove.cli.large import is_large
-    from rulegrove.cli.output import note, print_json, shows_progress
+    from rulegrove.cli.output import note, print_csv, print_json, shows_progress
     from rulegrove.cli.predicting import predict_parts, predict_table
     from rulegrove.cli.scoring import read_model, read_rows
     from rulegrove.cli.words import count
-    from rulegrove.cli.writing import check_output, write_csv, write_table
+    from rulegrove.cli.writing import check_outputs, write_table
 
-    check_output(output, table=True)
+    check_outputs({"--output": output}, [model, *data], table=True)
     fitted = read_model(model)
     if is_large(data):
-        n_rows = predict_parts(fitted, data, output, keep or (), verbose=shows_progress(quiet))
+        n_rows = predict_parts(fitted, data, output, keep or (), raw=raw, verbose=shows_progress(quiet))
         note(f"{count(n_rows, 'prediction')} written to '{output}'.", quiet=quiet)
         if as_json:
             print_json({"predictions": n_rows, "output": str(output)})
         return
     predicted = predict_table(fitted, read_rows(fitted, data[0]), keep or ())
     if output is not None:
-        write_table(predicted, output)
+        write_table(predicted, output, raw=raw)
         note(f"{count(predicted.num_rows, 'prediction')} written to '{output}'.", quiet=quiet)
     if as_json:
         rows = predicted.to_pylist() if output is None else predicted.num_rows
         print_json({"predictions": rows, "output": None if output is None else str(output)})
     elif output is None:
-        write_csv(predicted, sys.stdout.buffer)
+        print_csv(predicted, raw=raw)

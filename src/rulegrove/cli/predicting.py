@@ -8,13 +8,21 @@ import pyarrow as pa
 from rulegrove.cli.large import open_large
 from rulegrove.cli.reading import find_column, find_name
 from rulegrove.cli.scoring import Ensemble, take_attributes
+from rulegrove.cli.spreadsheets import mark_text
+from rulegrove.cli.writing import OF_SPREADSHEETS
 from rulegrove.engines.predicting import predict_over
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.exceptions import InvalidInputError
 
 
 def predict_parts(
-    model: Ensemble, paths: Sequence[Path], output: Path | None, keep: Sequence[str] = (), *, verbose: bool = False
+    model: Ensemble,
+    paths: Sequence[Path],
+    output: Path | None,
+    keep: Sequence[str] = (),
+    *,
+    raw: bool = False,
+    verbose: bool = False,
 ) -> int:
     """Predict tables that are not read into memory, from file to file; return how many rows were written.
 
@@ -26,6 +34,8 @@ def predict_parts(
         Where to; without it the predictions are refused, for they may be too many to print.
     keep : sequence of str
         Columns to pass on.
+    raw : bool
+        Whether text in CSV stays as it is, as for `write_table`.
     verbose : bool
         Whether to show progress.
     """
@@ -33,7 +43,8 @@ def predict_parts(
         raise InvalidInputError("Predictions of a table in parts go to a file; give `-o predictions.parquet`.")
     engine = open_large(paths)
     kept = [find_name(engine.schema.names, name, "--keep") for name in keep]
-    return predict_over(engine, model.set_params(verbose=int(verbose)), output, keep=kept)
+    finish = None if raw or output.suffix.lower() not in OF_SPREADSHEETS else mark_text
+    return predict_over(engine, model.set_params(verbose=int(verbose)), output, keep=kept, finish=finish)
 
 
 def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str] = ()) -> pa.Table:

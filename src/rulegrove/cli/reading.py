@@ -1,19 +1,25 @@
-"""Tables from files: CSV, TSV, Parquet, Feather, JSON lines, read by pyarrow into Arrow tables."""
+"""Tables from files: CSV, TSV, Parquet, Feather, JSON lines, Excel, read into Arrow tables."""
 
 import codecs
 import csv
+import datetime as dt
 import io
 import unicodedata
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
 
-from rulegrove.cli.words import list_names, suggest
+from rulegrove.cli.spreadsheets import unmark_text
+from rulegrove.cli.words import count, list_names, suggest
+from rulegrove.columns.numbers import read_numbers
 from rulegrove.exceptions import InvalidInputError
 
 COMPRESSED = (".gz", ".bz2", ".zst")
@@ -26,7 +32,8 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
     """Read a table; its kind is told by the end of the file's name.
 
     Of CSV the delimiter, the encoding, a decimal comma and the types are guessed. Empty cells, ``NA``, ``NaN``,
-    ``null`` and ``?`` are missing values.
+    ``null`` and ``?`` are missing values, and the mark that `spreadsheets` sets before text is taken off. Of an Excel
+    file the first sheet is read, as if it were CSV.
 
     Parameters
     ----------
@@ -92,6 +99,17 @@ def find_name(names: Sequence[str], name: str, option: str) -> str:
     return found
 
 
+def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:
+    """Return the table with a column of text read as numbers; other words are missing."""
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return table
+    numbers = pa.array(read_numbers(np.array(column.to_pylist(), dtype=object)), from_pandas=True)
+    return table.set_column(table.column_names.index(name), name, numbers)
+
+
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
@@ -122,16 +140,35 @@ def _read_csv(path: Path, text: Collection[str]) -> pa.Table:
     delimiter = max(
         DELIMITERS, key=lambda one: len(next(csv.reader(io.StringIO(start, newline=""), delimiter=one), []))
     )
-    table = _parse_csv(path, text, encoding, delimiter)
-    if delimiter == ";" and _count_texts(table):
-        with_comma = _parse_csv(path, text, encoding, delimiter, decimal_point=",")
-        table = with_comma if _count_texts(with_comma) < _count_texts(table) else table
-    return table
+    try:
+        table = _parse_csv(path, text, encoding, delimiter)
+        if delimiter == ";" and _count_texts(table):
+            with_comma = _parse_csv(path, text, encoding, delimiter, decimal_point=",")
+            table = with_comma if _count_texts(with_comma) < _count_texts(table) else table
+    except pa.ArrowInvalid:
+        _refuse_ragged(path, encoding, delimiter)
+        raise
+    return unmark_text(table)
 
 
-def _count_fields(start: str, delimiter: str) -> int:
-    """Return how many columns a header has if this is the delimiter."""
-    return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), []))
+def _refuse_ragged(path: Path, encoding: str, delimiter: str) -> None:
+    """Name the first line that has other fields than the header, if there is one."""
+    with pa.input_stream(str(path)) as stream:
+        rows = csv.reader(io.TextIOWrapper(stream, encoding, errors="replace", newline=""), delimiter=delimiter)
+        header = next((row for row in rows if row), [])
+        line = rows.line_num + 1
+        for row in rows:
+            if row and len(row) != len(header):
+                way_out = (
+                    "fill up the line"
+                    if len(row) < len(header)
+                    else f"put double quotes around a cell that holds '{delimiter}'"
+                )
+                raise InvalidInputError(
+                    f"'{path}' cannot be read as CSV: line {line} has {count(len(row), 'field')} and the header has "
+                    f"{len(header)}; {way_out}."
+                )
+            line = rows.line_num + 1
 
 
 def _guess_encoding(stream: pa.NativeFile) -> tuple[str, str]:
@@ -150,9 +187,11 @@ def _guess_encoding(stream: pa.NativeFile) -> tuple[str, str]:
     return encoding, start
 
 
-def _parse_csv(path: Path, text: Collection[str], encoding: str, delimiter: str, decimal_point: str = ".") -> pa.Table:
+def _parse_csv(
+    source: Path | io.BytesIO, text: Collection[str], encoding: str, delimiter: str, decimal_point: str = "."
+) -> pa.Table:
     return pyarrow.csv.read_csv(
-        path,
+        source,
         read_options=pyarrow.csv.ReadOptions(encoding="utf8" if encoding == "utf-8-sig" else encoding),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
@@ -181,6 +220,41 @@ def _read_json_lines(path: Path, text: Collection[str]) -> pa.Table:
     return pyarrow.json.read_json(path)
 
 
+def _read_excel(path: Path, text: Collection[str]) -> pa.Table:
+    """Read the first sheet of an Excel file; types are guessed from its cells as from those of a CSV file."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise ImportError(f"Reading '{path}' needs openpyxl; install it with: pip install 'rulegrove[excel]'") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of drop-down lists and styles, which are not read
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            rows = [row for row in book.worksheets[0].iter_rows(values_only=True) if any(map(_is_filled, row))]
+            book.close()
+    except Exception as error:  # whatever the file makes the packages for zip and XML raise
+        raise InvalidInputError(f"'{path}' cannot be read as Excel: {error or type(error).__name__}.") from None
+    if not rows:
+        raise InvalidInputError(f"The first sheet of '{path}' is empty.")
+    width = max(place + 1 for row in rows for place, cell in enumerate(row) if _is_filled(cell))
+    lines = io.StringIO(newline="")
+    csv.writer(lines).writerows([_spell(cell) for cell in (*row, *[None] * width)[:width]] for row in rows)
+    return _parse_csv(io.BytesIO(lines.getvalue().encode()), text, "utf8", ",")
+
+
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and cell != ""
+
+
+def _spell(cell: Any) -> Any:
+    """Return the cell of a sheet as CSV has it."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, dt.datetime):
+        return cell.date().isoformat() if cell.time() == dt.time() else cell.isoformat(" ")
+    return cell
+
+
 READERS: dict[str, tuple[str, Callable[[Path, Collection[str]], pa.Table]]] = {
     ".csv": ("CSV", _read_csv),
     ".tsv": ("CSV", _read_csv),
@@ -190,4 +264,6 @@ READERS: dict[str, tuple[str, Callable[[Path, Collection[str]], pa.Table]]] = {
     ".arrow": ("Feather", _read_feather),
     ".jsonl": ("JSON lines", _read_json_lines),
     ".ndjson": ("JSON lines", _read_json_lines),
+    ".xlsx": ("Excel", _read_excel),
+    ".xlsm": ("Excel", _read_excel),
 }

@@ -26,10 +26,10 @@ def report(
     from rulegrove.cli.output import note, print_json
     from rulegrove.cli.reporting import read_given, title_report
     from rulegrove.cli.scoring import read_model
-    from rulegrove.cli.writing import check_output
+    from rulegrove.cli.writing import check_outputs
     from rulegrove.report import write_report
 
-    check_output(output)
+    check_outputs({"--output": output}, [model, data])
     fitted = read_model(model)
     X, y = read_given(fitted, data, target)
     write_report(fitted, output, X, y, title=title or title_report(target, model))

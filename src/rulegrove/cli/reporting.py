@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rulegrove.cli.reading import find_column
+from rulegrove.cli.reading import convert_to_numbers, find_column
 from rulegrove.cli.scoring import Ensemble, read_rows, take_attributes
 from rulegrove.exceptions import InvalidInputError
 
@@ -29,6 +29,8 @@ def read_given(model: Ensemble, data: Path | None, target: str | None) -> tuple[
     if target is None:
         return take_attributes(model, table), None
     name = find_column(table, target, "--target")
+    if not hasattr(model, "classes_"):
+        table = convert_to_numbers(table, name)
     known = table.filter(pc.invert(pc.is_null(table[name], nan_is_null=True)))
     if not known.num_rows:
         raise InvalidInputError(f"The target '{name}' has no value in any row of '{data}'.")

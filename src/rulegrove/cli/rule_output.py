@@ -31,7 +31,7 @@ def print_rules(model: Ensemble, top: int | None, *, quiet: bool = False) -> Non
         "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
         "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
         **_about_target(terms),
-        "rule": [term.short_text for term in terms],
+        "rule": [term.text for term in terms],
     }
     print_table(columns, words=("rule", "class"), spare=("importance",))
     hidden = len(model.rules_) - len(terms)
@@ -44,9 +44,13 @@ def _about_target(terms: Sequence[RankedTerm]) -> dict[str, list[str]]:
     if all(term.speaks_for is None for term in terms):
         means = [term.mean_target for term in terms]
         return {"mean target": ["" if mean is None else f"{mean:.4g}" for mean in means]}
-    sure = [term.confidence for term in terms]
+    shares = {"confidence": [term.confidence for term in terms], "base": [term.base_rate for term in terms]}
     return {
-        "confidence": ["" if share is None else f"{share:.1%}" for share in sure],
+        **{
+            heading: ["" if share is None else f"{share:.1%}" for share in own]
+            for heading, own in shares.items()
+            if any(share is not None for share in own)
+        },
         "class": [f"{'not ' * term.against}{term.speaks_for}" for term in terms],
     }
 

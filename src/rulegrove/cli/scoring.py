@@ -23,34 +23,43 @@ def read_model(path: Path) -> Ensemble:
 
 
 def read_rows(model: Ensemble, path: Path) -> pa.Table:
-    """Read a table; columns that are categories of the model come as text, whatever they look like."""
+    """Read a table; columns that the model knows as text come as text, whatever they look like."""
     texts = [
-        feature.name
+        feature.source
         for feature in model._model.features
-        if any(isinstance(category, str) for category in feature.categories or ())
+        if feature.as_text or any(isinstance(category, str) for category in feature.categories or ())
     ]
     return read_table(path, text=texts)
+
+
+def used_columns(model: Ensemble) -> list[str]:
+    """Return the columns that the terms of a model speak of, in its order."""
+    features = model._model.features
+    used = sorted({feature for term in model._model.terms for feature in term.features})
+    return list(dict.fromkeys(features[feature].source for feature in used))
 
 
 def take_attributes(model: Ensemble, table: pa.Table) -> Any:
     """Return the model's columns of a table, in the model's order; other columns are left out.
 
-    A model that was fitted on an array has no names to go by: then the table must have just as many columns.
+    A column that no term speaks of need not be there. A model that was fitted on an array has no names to go by: then
+    the table must have just as many columns.
     """
-    names = [feature.name for feature in model._model.features]
     if not hasattr(model, "feature_names_in_"):
-        if table.num_columns != len(names):
+        if table.num_columns != model.n_features_in_:
             raise InvalidInputError(
-                f"The model was fitted on {len(names)} columns without names; the table has {table.num_columns}. "
-                "Leave out the others."
+                f"The model was fitted on {model.n_features_in_} columns without names; the table has "
+                f"{table.num_columns}. Leave out the others."
             )
         return np.column_stack([_values(column) for column in table.columns])
-    found = {name: match_column(table, name) for name in names}
-    missing = [name for name, column in found.items() if column is None]
+    found = {name: match_column(table, name) for name in model.feature_names_in_.tolist()}
+    missing = [name for name in used_columns(model) if found.get(name) is None]
     if missing:
         hint = suggest(missing[0], table.column_names) if len(missing) == 1 else ""
         raise InvalidInputError(f"The table lacks {list_names(missing)}, which the model needs.{hint}")
-    return table.select(list(found.values())).rename_columns(names)
+    return pa.table(
+        {name: pa.nulls(table.num_rows) if column is None else table[column] for name, column in found.items()}
+    )
 
 
 def _values(column: pa.ChunkedArray) -> Any:

@@ -19,7 +19,10 @@ def select(
     task: options.Task = "auto",
     drop: options.Drop = None,
     categorical: options.Categorical = None,
+    number: options.Number = None,
+    keep_identifiers: options.KeepIdentifiers = False,
     weights: options.Weights = None,
+    raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     **parameters: Any,
@@ -28,21 +31,22 @@ def select(
     from rulegrove.cli.output import note, print_json, print_table, shows_progress
     from rulegrove.cli.selecting import kept_table, vote_records
     from rulegrove.cli.training import read_training
-    from rulegrove.cli.values import read_settings
+    from rulegrove.cli.values import column_settings, read_settings
     from rulegrove.cli.words import tell_preset
-    from rulegrove.cli.writing import check_output, write_table
+    from rulegrove.cli.writing import check_outputs, write_table
     from rulegrove.estimators.attributes import RuleAttributeSelector
 
-    check_output(output, table=True)
-    training = read_training(data, target, task=task, drop=drop or (), categorical=categorical or (), weights=weights)
+    check_outputs({"--output": output}, [data], table=True)
+    chosen: dict[str, Any] = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
+    training = read_training(data, target, task=task, weights=weights, **chosen)
     training.tell(quiet=quiet)
-    settings = read_settings(parameters)
+    settings = {**read_settings(parameters), **column_settings(training.as_numbers, keep_identifiers)}
     selector = RuleAttributeSelector(task=training.task, verbose=int(shows_progress(quiet)), **settings)
     selector.fit(training.X, training.y, sample_weight=training.weights)
     if selector.preset is not None:
         note(tell_preset(selector.preset, selector.settings_), quiet=quiet)
     if output is not None:
-        write_table(kept_table(selector, training), output)
+        write_table(kept_table(selector, training), output, raw=raw)
     records = vote_records(selector)
     if as_json:
         saved = None if output is None else str(output)

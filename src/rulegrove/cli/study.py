@@ -22,7 +22,9 @@ def study(
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="Processes; as many as there are cores by default.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Directory of results, figures and report.")] = Path("study"),
+    out: Annotated[
+        Path, typer.Option("--output", "-o", "--out", help="Folder of results, figures and report; made if need be.")
+    ] = Path("study"),
     autoscan: Annotated[
         Path | None,
         typer.Option("--autoscan", metavar="PATH", help="CSV file of real candidates in place of the simulation."),
@@ -33,8 +35,11 @@ def study(
 ) -> None:
     """Rerun the paper: every table and figure, as results.csv, report.html and report.md."""
     from rulegrove.cli.output import note, print_json
+    from rulegrove.cli.writing import check_apart
     from rulegrove.study import run
+    from rulegrove.study.results import RESULTS_NAME
 
+    check_apart({"--output": out / RESULTS_NAME}, [autoscan])
     parts = [name.strip() for names in only or () for name in names.split(",")]
     try:
         with _showing_progress(quiet) as on_progress:

@@ -1,6 +1,7 @@
 """A table with a target: what `fit` and `select` learn from."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulegrove._typing import AnyArray, FloatArray
-from rulegrove._validation import guess_task
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import MOST_CLASSES, guess_task
 from rulegrove.cli.output import note
-from rulegrove.cli.reading import find_column, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_column, read_table
 from rulegrove.cli.words import count, list_names
+from rulegrove.columns.numbers import is_marked, read_distinct
 from rulegrove.exceptions import InvalidInputError
 
 SHOWN_CLASSES = 6
@@ -32,6 +34,12 @@ class Training:
     weights : ndarray of shape (n_rows,) or None
     weights_name : str or None
         Name of their column.
+    groups : ndarray of shape (n_rows,) or None
+        Number of each row's group.
+    groups_name : str or None
+        Name of their column.
+    as_numbers : tuple of str
+        Attributes of text that are to be read as numbers.
     target : str
         Name of the target's column.
     task : {"classification", "regression"}
@@ -43,6 +51,9 @@ class Training:
     y: AnyArray
     weights: FloatArray | None
     weights_name: str | None
+    groups: IntArray | None
+    groups_name: str | None
+    as_numbers: tuple[str, ...]
     target: str
     task: str
     n_left_out: int
@@ -50,12 +61,18 @@ class Training:
     @property
     def numbers(self) -> list[str]:
         """Names of the attributes that are numbers."""
-        return [field.name for field in self.X.schema if not _is_text(field.type)]
+        others = {*self.categories, *self.dates}
+        return [name for name in self.X.column_names if name not in others]
+
+    @property
+    def dates(self) -> list[str]:
+        """Names of the attributes that are dates or times."""
+        return [field.name for field in self.X.schema if pa.types.is_temporal(field.type)]
 
     @property
     def categories(self) -> dict[str, int]:
         """Number of categories of each attribute that has some."""
-        texts = [field.name for field in self.X.schema if _is_text(field.type)]
+        texts = [field.name for field in self.X.schema if _is_text(field.type) and field.name not in self.as_numbers]
         return {name: int(pc.count_distinct(self.X[name], mode="only_valid").as_py()) for name in texts}
 
     @property
@@ -65,7 +82,8 @@ class Training:
 
     def fit(self, model: Any) -> None:
         """Fit a model."""
-        model.fit(self.X, self.y, sample_weight=self.weights)
+        grouped = {} if self.groups is None else {"groups": self.groups}
+        model.fit(self.X, self.y, sample_weight=self.weights, **grouped)
 
     def show(self) -> tuple[Any, Any]:
         """Return attributes and target of rows to show a model on: all of them."""
@@ -74,17 +92,23 @@ class Training:
     def describe(self) -> dict[str, Any]:
         """Return what was read and guessed, for JSON."""
         found = {"rows": self.X.num_rows, "rows_without_target": self.n_left_out, "target": self.target}
-        return {**found, "task": self.task, "numbers": self.numbers, "categories": self.categories}
+        kinds = {"numbers": self.numbers, "dates": self.dates, "categories": self.categories}
+        return {**found, "task": self.task, **kinds}
 
     def tell(self, *, quiet: bool) -> None:
         """Say what was read and guessed."""
         note(f"{count(self.X.num_rows, 'row')}, {count(self.X.num_columns, 'attribute')}", quiet=quiet)
         if self.numbers:
             note(f"  numbers     {list_names(self.numbers)}", quiet=quiet)
+        if self.dates:
+            note(f"  dates       {list_names(self.dates)}", quiet=quiet)
         if self.categories:
             words = [f"{name} ({n})" for name, n in self.categories.items()]
             note(f"  categories  {list_names(words)}", quiet=quiet)
         note(f"  target      '{self.target}': {self.task}, {self._tell_target()}", quiet=quiet)
+        if self.groups is not None:
+            told = count(len(np.unique(self.groups)), "group")
+            note(f"  groups      '{self.groups_name}': {told}, each in one fold", quiet=quiet)
         if self.n_left_out:
             note(f"  left out    {count(self.n_left_out, 'row')} without a target", quiet=quiet)
 
@@ -105,7 +129,9 @@ def read_training(
     task: str = "auto",
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     weights: str | None = None,
+    groups: str | None = None,
 ) -> Training:
     """Read a table and take it apart.
 
@@ -119,33 +145,83 @@ def read_training(
         Columns to leave out.
     categorical : sequence of str
         Columns to take as categories though they hold numbers.
+    numbers : sequence of str
+        Columns to take as numbers though they hold text, perhaps the target.
     weights : str, optional
         Column of weights.
+    groups : str, optional
+        Column of groups, whose rows are held out together.
     """
     table = read_table(path, text=categorical)
     target = find_column(table, target, "--target")
     apart = [target, *(find_column(table, name, "--drop") for name in drop)]
-    for name in categorical:
-        find_column(table, name, "--categorical")
+    chosen = [find_column(table, name, "--categorical") for name in categorical]
+    as_numbers = tuple(find_column(table, name, "--number") for name in numbers)
+    both = [name for name in as_numbers if name in chosen]
+    if both:
+        raise InvalidInputError(f"`--categorical` and `--number` both name '{both[0]}'; it can be one only.")
     if weights is not None:
         weights = find_column(table, weights, "--weights")
         apart.append(weights)
+    if groups is not None:
+        groups = find_column(table, groups, "--groups")
+        apart.append(groups)
+    lost = [name for name in as_numbers if name in apart and name != target]
+    if lost:
+        raise InvalidInputError(f"`--number` names '{lost[0]}', which is no attribute here; leave one of the two out.")
+    if target in as_numbers:
+        table = convert_to_numbers(table, target)
     known = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
     X = known.drop_columns(sorted(set(apart)))
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
     y = _read_target(known, target, path)
-    if task == "regression" and y.dtype.kind not in "iuf":
-        raise InvalidInputError(f"The target '{target}' holds no numbers, so it cannot be a regression.")
+    if y.dtype.kind not in "iuf":
+        check_text_target(target, y.tolist(), task)
     return Training(
         X=X,
         y=y,
         weights=None if weights is None else _read_numbers(known, weights),
         weights_name=weights,
+        groups=None if groups is None else _read_groups(known, groups),
+        groups_name=groups,
+        as_numbers=tuple(name for name in as_numbers if name != target),
         target=target,
         task=guess_task(y) if task == "auto" else task,
         n_left_out=table.num_rows - known.num_rows,
     )
+
+
+def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
+    """Refuse text for a regression, and numbers written as text for classes unless these are asked for.
+
+    Parameters
+    ----------
+    target : str
+    values : iterable
+        Values of the target: text, or true and false.
+    task : {"auto", "classification", "regression"}
+    """
+    words = [str(value) for value in values]
+    numbers = read_distinct(words)
+    n_numbers = sum(not math.isnan(numbers[word]) for word in words)
+    n_different = sum(not math.isnan(number) for number in numbers.values())
+    way_out = (
+        "`--number` for it reads the numbers and leaves out the other rows, `--task classification` takes each text "
+        "as a class"
+    )
+    if task == "regression":
+        shown = next((word for word in words if math.isnan(numbers[word])), words[0])
+        way_out = way_out if n_numbers else "take `--task classification`"
+        raise InvalidInputError(
+            f"The target '{target}' holds text, such as '{shown}', so it cannot be a regression; {way_out}."
+        )
+    if task == "auto" and 2 * n_numbers > len(words) and n_different > MOST_CLASSES:
+        marked = next((word for word in words if is_marked(word)), words[0])
+        raise InvalidInputError(
+            f"The target '{target}' is text, such as '{marked}', but {n_numbers:,} of {len(words):,} values are "
+            f"numbers; {way_out}."
+        )
 
 
 def _read_target(table: pa.Table, name: str, path: Path) -> AnyArray:
@@ -174,6 +250,18 @@ def _read_numbers(table: pa.Table, name: str) -> FloatArray:
         return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
     except pa.ArrowException:
         raise InvalidInputError(f"`--weights` must name a column of numbers; '{name}' is {table[name].type}.") from None
+
+
+def _read_groups(table: pa.Table, name: str) -> IntArray:
+    """Return the number of each row's group."""
+    column = table[name].combine_chunks()
+    missing = pc.is_null(column, nan_is_null=True)
+    n_missing = pc.sum(missing).as_py()
+    if n_missing:
+        told = count(n_missing, "row")
+        raise InvalidInputError(f"`--groups` names '{name}', which has no value in {told}; every row needs a group.")
+    codes = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return np.asarray(codes.indices.to_numpy(), dtype=np.int64)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rulegrove.cli.parameters import SEED
@@ -65,6 +65,18 @@ def read_solver(word: str) -> str | Solver:
         message = f"`--solver` must be a name or have settings such as 'Pathbuild(threshold=0.4)'; got '{word}'."
         raise InvalidInputError(message) from None
     return SOLVERS[known]().set_params(**values)  # type: ignore[attr-defined, no-any-return]
+
+
+def column_settings(numbers: Sequence[str], keep_identifiers: bool) -> dict[str, Any]:
+    """Return the parameters that say how columns are read, those that were given.
+
+    Examples
+    --------
+    >>> column_settings(["price"], False), column_settings([], True)
+    ({'numeric_features': ['price']}, {'identifiers': None})
+    """
+    chosen = {"numeric_features": list(numbers)} if numbers else {}
+    return {**chosen, "identifiers": None} if keep_identifiers else chosen
 
 
 def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,10 @@
-"""Words for people: names that any terminal can print, and the name that was probably meant."""
+"""Words for people: names in a sentence, and the name that was probably meant."""
 
 import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_JOINERS = "\u200c\u200d"  # hold the parts of one emoji or letter together
 SHOWN_NAMES = 8
-
-
-def printable(words: str) -> str:
-    r"""Return words without line breaks, escape sequences or other control characters, which names may hold.
-
-    Examples
-    --------
-    >>> print(printable("a\tb\x1b[31mé"))
-    a\tb\x1b[31mé
-    """
-    return "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in words)
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulegrove._typing import FloatArray
+from rulegrove._words import printable
 from rulegrove.columns import Feature
 from rulegrove.design.linear import LinearTerms
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Rule, write_value
 from rulegrove.rules.simplify import Alias
 
 
@@ -41,9 +42,10 @@ class Linear:
         return np.where(np.isnan(values), self.fill, values)
 
     def text(self, features: Sequence[Feature], digits: int | None = None) -> str:
-        """Return the term in words."""
-        low, high = (f"{bound:.{digits or 17}g}" for bound in (self.lower, self.upper))
-        return f"{features[self.feature].name} (linear from {low} to {high})"
+        """Return the term in words, with exact bounds unless `digits` rounds them."""
+        feature = features[self.feature]
+        low, high = (write_value(bound, feature, digits) for bound in (self.lower, self.upper))
+        return f"{printable(feature.name)} (linear from {low} to {high})"
 
 
 Term = Rule | Linear

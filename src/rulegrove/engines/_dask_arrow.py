@@ -125,6 +125,11 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(integer or floating or decimal or pa.types.is_boolean(kind))
 
 
+def _is_day(kind: pa.DataType) -> bool:
+    """Whether a type is of whole days."""
+    return bool(pa.types.is_date(kind))
+
+
 def _as_arrow(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
     """Return a pandas Series or an ndarray as Arrow, missing where pandas says so."""
     try:
@@ -154,6 +159,8 @@ def _holds(wanted: pa.DataType, found: pa.DataType) -> bool:
     """Whether all values of one type are among those of another; where not, the cast says so."""
     if pa.types.is_null(found) or found == wanted:
         return True
+    if pa.types.is_timestamp(wanted):  # of other units, or whole days; with a zone or without
+        return bool(pa.types.is_timestamp(found) and found.tz == wanted.tz) or (_is_day(found) and wanted.tz is None)
     if not (_is_number(wanted) and _is_number(found)):
         return False
     if pa.types.is_float64(wanted):

@@ -10,7 +10,20 @@ from dask.delayed import Delayed, delayed
 from rulegrove.engines._dask_arrow import PartReader, join_types, plain_type
 from rulegrove.engines._dask_running import run_each, run_in_order, run_tree
 from rulegrove.engines._dask_tables import DaskTable
-from rulegrove.engines.base import BATCH_ROWS, BatchTask, Engine, NamedError, OnProgress, S, Task, cut_batches, naming
+from rulegrove.engines.base import (
+    BATCH_ROWS,
+    Batch,
+    BatchTask,
+    Engine,
+    NamedError,
+    OnProgress,
+    S,
+    Task,
+    check_count,
+    cut_batches,
+    naming,
+)
+from rulegrove.exceptions import InvalidInputError
 
 
 class DaskEngine(Engine):
@@ -30,7 +43,7 @@ class DaskEngine(Engine):
     def __init__(self, table: DaskTable, client: Any, batch_rows: int = BATCH_ROWS):
         self.table = table
         self.client = client
-        self.batch_rows = batch_rows
+        self.batch_rows = check_count(batch_rows, "batch_rows")
 
     @property
     def schema(self) -> pa.Schema:
@@ -102,8 +115,8 @@ class DaskEngine(Engine):
         _, types = self._found
         reader = self.table.reader({name: types[name] for name in columns})
         shared = delayed((task, reader, self.batch_rows), pure=False, traverse=False)
-        places = zip(self._names, self.starts(), self.table.partitions(columns), strict=True)
-        return [delayed(run, pure=False)(shared, name, start, *parts) for name, start, parts in places]
+        places = zip(self._names, self.starts(), self.count_rows(), self.table.partitions(columns), strict=True)
+        return [delayed(run, pure=False)(shared, name, (start, n), *parts) for name, start, n, parts in places]
 
 
 def _look(reader: PartReader, name: str, *parts: Any) -> list[Any]:
@@ -113,15 +126,28 @@ def _look(reader: PartReader, name: str, *parts: Any) -> list[Any]:
     return [table.num_rows, *table.schema.types]
 
 
-def _run_task(shared: tuple[Task[S], PartReader, int], name: str, start: int, *parts: Any) -> S:
-    """Return the state of a partition."""
+def _run_task(shared: tuple[Task[S], PartReader, int], name: str, place: tuple[int, int], *parts: Any) -> S:
+    """Return the state of a partition whose first row and number of rows are known."""
     task, reader, batch_rows = shared
     with naming(name):
-        return task(cut_batches(reader.read(parts), start, batch_rows))
+        return task(_read_again(reader, parts, place, batch_rows))
 
 
-def _map_batches(shared: tuple[BatchTask, PartReader, int], name: str, start: int, *parts: Any) -> list[pa.RecordBatch]:
+def _map_batches(
+    shared: tuple[BatchTask, PartReader, int], name: str, place: tuple[int, int], *parts: Any
+) -> list[pa.RecordBatch]:
     """Return what a task makes of the batches of a partition."""
     task, reader, batch_rows = shared
     with naming(name):
-        return [task(batch) for batch in cut_batches(reader.read(parts), start, batch_rows)]
+        return [task(batch) for batch in _read_again(reader, parts, place, batch_rows)]
+
+
+def _read_again(reader: PartReader, parts: Sequence[Any], place: tuple[int, int], batch_rows: int) -> Iterator[Batch]:
+    """Return the batches of a partition, which must have as many rows as when they were counted."""
+    table, (start, n_rows) = reader.read(parts), place
+    if table.num_rows != n_rows:
+        raise InvalidInputError(
+            f"{table.num_rows:,} rows came where {n_rows:,} came before; call `persist` on a collection that is not "
+            "the same each time it is computed"
+        )
+    return cut_batches(table, start, batch_rows)

@@ -101,10 +101,10 @@ def fit(
         max_gram_rows=max_gram_rows,
         keep_statistics=keep_statistics,
     )
-    learned = {name: value for name, value in vars(local).items() if name not in local.get_params(deep=False)}
+    learned = {**vars(local), **model.get_params(deep=False)}  # nothing of an earlier fit
     if not table.has_names:
         learned.pop("feature_names_in_", None)
-    model.__dict__.update(learned)
+    model.__dict__ = learned
     return model
 
 
@@ -116,7 +116,8 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
         A fitted estimator, wherever it was fitted.
     X : dask DataFrame or Array of shape (n_rows, n_features)
-        A data frame may have more columns than the model, in any order.
+        A data frame needs the columns that the terms of the model speak of, in any order among any others; an array
+        all that the model was fitted on.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
         Which method of the model.
 

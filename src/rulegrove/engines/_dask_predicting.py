@@ -1,6 +1,7 @@
 """Predictions on dask collections: lazy, partition by partition, as the model itself would make them."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import dask.dataframe as dd
@@ -8,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from rulegrove._typing import AnyArray
+from rulegrove.columns import Feature, list_sources
 from rulegrove.engines._dask_tables import check_attributes, is_array
+from rulegrove.engines.predicting import shrink_model
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 
@@ -24,7 +27,7 @@ def predict_lazily(model: BaseRuleEnsemble, X: Any, method: str) -> Any:
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
         A fitted estimator.
     X : dask DataFrame or Array of shape (n_rows, n_features)
-        A data frame may have more columns than the model, in any order.
+        A data frame needs the columns that the terms of the model speak of, in any order among any others.
     method : {"predict", "predict_proba", "decision_function"}
 
     Returns
@@ -45,12 +48,21 @@ def predict_lazily(model: BaseRuleEnsemble, X: Any, method: str) -> Any:
         return X.map_blocks(_predict_block, slim, method, dtype=nothing.dtype, meta=nothing, **drop)
     columns = _own_columns(model, names)
     meta = _as_frame(nothing, pd.RangeIndex(0), slim, method)
-    return X[columns].map_partitions(_predict_part, slim, method, meta=meta)
+    return X[columns or list(names[:1])].map_partitions(_predict_part, slim, method, meta=meta)
 
 
 def _slim(model: BaseRuleEnsemble, named: bool) -> BaseRuleEnsemble:
-    """Return a copy of a model for the workers: only what predictions need, one thread a task."""
+    """Return a copy of a model for the workers: only what predictions need, one thread a task.
+
+    With names it has only those attributes that its terms speak of, so that no others need be there.
+    """
     slim = copy.copy(model)
+    if named:
+        slim._model = shrink_model(model._model)
+        if not slim._model.terms:  # it asks nothing of its rows, but a table has a column
+            slim._model = replace(slim._model, features=(Feature("none"),))
+        columns = list_sources(slim._model.features)
+        slim.feature_names_in_, slim.n_features_in_ = np.array(columns, dtype=object), len(columns)
     for name in _NOT_FOR_SCORING if named else (*_NOT_FOR_SCORING, "feature_names_in_"):
         slim.__dict__.pop(name, None)
     slim.n_jobs, slim.trees, slim.rules, slim.random_state, slim.cv = 1, None, None, None, None
@@ -58,13 +70,13 @@ def _slim(model: BaseRuleEnsemble, named: bool) -> BaseRuleEnsemble:
 
 
 def _own_columns(model: BaseRuleEnsemble, names: tuple[str, ...]) -> list[str]:
-    """Return the columns of a data frame that the model was fitted on."""
+    """Return the columns of a data frame that the model needs."""
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on an array; give it one too, as `ddf.to_dask_array()` makes.")
-    wanted = [str(name) for name in model.feature_names_in_]
+    wanted = list(list_sources(shrink_model(model._model).features))
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on.")
+        raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on and uses.")
     return wanted
 
 
@@ -95,7 +107,8 @@ def _as_frame(results: AnyArray, index: Any, model: Any, method: str) -> Any:
 
 def _predict_part(part: Any, model: BaseRuleEnsemble, method: str) -> Any:
     """Return the results for a partition of a data frame."""
-    return _as_frame(_results(model, method, part), part.index, model, method)
+    X = part if model._model.terms else pd.DataFrame(0.0, index=part.index, columns=model.feature_names_in_)
+    return _as_frame(_results(model, method, X), part.index, model, method)
 
 
 def _predict_block(block: AnyArray, model: BaseRuleEnsemble, method: str) -> AnyArray:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dask.delayed import Delayed
 
 from rulegrove.engines._dask_arrow import PartReader, arrow_type
+from rulegrove.engines._dask_parquet import verify_files
 from rulegrove.exceptions import InvalidInputError
 
 
@@ -91,6 +92,7 @@ def make_table(X: Any, y: Any, weights: Any = None) -> DaskTable:
         Weights, or their name in X.
     """
     X, names = check_attributes(X)
+    X = X if is_array(X) else verify_files(X)
     beside: dict[str, Any] = {}
     target = _place(X, names, beside, y, "target")
     place = None if weights is None else _place(X, names, beside, weights, "weights")
@@ -145,7 +147,7 @@ def _place(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, 
     name = role
     while name in names or name in beside:
         name += "_"
-    beside[name] = _align(X, values, role)
+    beside[name] = _align(X, values if is_array(values) else verify_files(values), role)
     return name
 
 

@@ -10,7 +10,9 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
@@ -112,6 +114,7 @@ class Engine(ABC):
     """
 
     batch_rows: int = BATCH_ROWS
+    files: Sequence[Path] = ()  # on this machine that the rows come from, as far as the engine knows
 
     @property
     @abstractmethod
@@ -167,6 +170,22 @@ def merge_states(states: Sequence[S]) -> S:
     return merged
 
 
+def check_count(value: Any, name: str, least: int = 1) -> int:
+    """Return a number of rows or threads, refusing what is none.
+
+    Examples
+    --------
+    >>> check_count(7, "n_threads")
+    7
+    >>> check_count(0, "n_threads")
+    Traceback (most recent call last):
+    rulegrove.exceptions.InvalidInputError: `n_threads` must be a whole number of at least 1; got 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInputError(f"`{name}` must be a whole number of at least {least:,}; got {value!r}.")
+    return int(value)
+
+
 def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
     """Yield a table that is in memory as batches.
 
@@ -209,6 +228,8 @@ def naming(partition: str) -> Iterator[None]:
         if isinstance(error, TypeError) and not str(error).startswith("Column"):
             raise  # not about the data but about a program
         reason = str(getattr(error, "strerror", None) or error).strip().split("\n", 1)[0].rstrip(".")
+        if "CRC checksum" in reason:
+            reason = f"The file is damaged ({reason}); copy it or write it again"
         raise NamedError(f"{partition}: {reason}.") from error
 
 

@@ -12,20 +12,22 @@ from rulegrove.engines.base import Batch, Engine, OnProgress
 from rulegrove.engines.reading import Layout, encode_rows
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import RowCode
+from rulegrove.exceptions import InvalidInputError
 
 STATE_BYTES = 2**27  # most memory of one state; more pools of rules are counted in further passes
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of several requests; a state."""
+    """Statistics of several requests, and the mark of the rows (`Labelled.mark`); a state."""
 
     statistics: tuple[Statistics, ...]
+    mark: int
 
     def merge(self, other: "Counts") -> "Counts":
         """Return the statistics of both sets of rows."""
         pairs = zip(self.statistics, other.statistics, strict=True)
-        return Counts(tuple(one.merge(two) for one, two in pairs))
+        return Counts(tuple(one.merge(two) for one, two in pairs), (self.mark + other.mark) % 2**64)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,10 @@ class CountTask:
         n_features = len(self.code.features)
         programs = [compile_rules(request.rules, n_features) for request in self.requests]
         statistics = [self._empty(request) for request in self.requests]
+        mark = 0
         for batch in batches:
             rows = self.layout.read(Batch(batch.rows, batch.start + self.shift))
+            mark = (mark + rows.mark()) % 2**64
             if self.limit < 2**64 and rows.positions.size:
                 rows = rows.take(hash_positions(self.seed, rows.positions) < np.uint64(self.limit))
             if not rows.positions.size:
@@ -81,7 +85,7 @@ class CountTask:
                     n_threads=n_threads,
                     onto=onto,
                 )
-        return Counts(tuple(statistics))
+        return Counts(tuple(statistics), mark)
 
     def _empty(self, request: Request) -> Statistics:
         """Return statistics of no rows."""
@@ -101,6 +105,7 @@ def count_over(
     seed: int = 0,
     limit: int = 2**64,
     shift: int = 0,
+    mark: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Statistics]:
     """Yield the statistics of one request after the other, as many from one pass as a state may hold.
@@ -110,11 +115,19 @@ def count_over(
     engine : Engine
     layout, code, requests, seed, limit, shift
         As in `CountTask`.
+    mark : int, optional
+        Of the rows when they were drawn; others are refused.
     on_progress : callable, optional
     """
     for group in group_requests(requests, code.folds.n_folds):
         task = CountTask(layout, code, tuple(group), seed, limit, shift)
-        yield from engine.map_reduce(task, on_progress).statistics
+        counts = engine.map_reduce(task, on_progress)
+        if mark is not None and counts.mark != mark:
+            raise InvalidInputError(
+                f"The target '{layout.target}' had other values, or its rows another order, when the rows were read "
+                "again; they must be the same each time. Sort them, or write them to Parquet first."
+            )
+        yield from counts.statistics
 
 
 def group_requests(requests: Sequence[Request], n_folds: int) -> Iterator[list[Request]]:

@@ -9,9 +9,18 @@ about the fit and wait for nobody: one that dies has its tasks run again elsewhe
 try:
     from rulegrove.engines._dask_estimators import DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor
     from rulegrove.engines._dask_fitting import collect, fit, predict, score
+    from rulegrove.engines._dask_parquet import verify_files
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
         raise
     raise ModuleNotFoundError("rulegrove.engines.dask needs dask: pip install 'rulegrove[dask]'.") from None
 
-__all__ = ["DaskRuleEnsembleClassifier", "DaskRuleEnsembleRegressor", "collect", "fit", "predict", "score"]
+__all__ = [
+    "DaskRuleEnsembleClassifier",
+    "DaskRuleEnsembleRegressor",
+    "collect",
+    "fit",
+    "predict",
+    "score",
+    "verify_files",
+]

@@ -6,13 +6,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._validation import count_threads
 from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Statistics
-from rulegrove.engines.base import BATCH_ROWS, Engine
+from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
 from rulegrove.engines.counting import count_over
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, collect_over, keep_pools
-from rulegrove.engines.local import LocalEngine
+from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
 from rulegrove.estimators import _growing
@@ -65,8 +64,8 @@ def fit_over(
         The same object, fitted.
     """
     layout = Layout.of(engine.schema.names, target, weights, classes=model._of_classes, drop=drop)
-    if max_gram_rows is not None and max_gram_rows < _growing.POOL_ROWS:
-        raise InvalidInputError(f"`max_gram_rows` must be at least {_growing.POOL_ROWS:,}; got {max_gram_rows:,}.")
+    if max_gram_rows is not None:
+        max_gram_rows = check_count(max_gram_rows, "max_gram_rows", _growing.POOL_ROWS)
     with using_preset(model) as used:
         if engine.n_rows <= _growing.POOL_ROWS:
             fit_whole(engine, used, layout, keep_statistics=keep_statistics)
@@ -140,8 +139,7 @@ def fit(
     >>> engines.score(model, table, "class") > 0.75
     True
     """
-    threads = count_threads(model.n_jobs) if n_threads is None else n_threads
-    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=threads)
+    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
     return fit_over(
         engine,
         model,
@@ -163,7 +161,7 @@ def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_s
 
 def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: DrawnRows) -> FitStatistics:
     """Count the candidates of a fitted model over the rows of a small table, with folds by their positions."""
-    columns = encode_columns(drawn.rows, model._model.features)
+    columns = encode_columns(drawn.rows, model._model.features, model._model.names)
     ranks = np.arange(drawn.y.size)
     summary = drawn.summary
     target = model._learn_target(Sampled(drawn.rows, columns, drawn.y, drawn.weights, drawn.positions, ranks, summary))
@@ -185,7 +183,7 @@ def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: D
     )
     folds = HashFolds(seed, n_folds)
     empty = FitStatistics(columns.features, layout.target, layout.weights, target, weighted, folds, 0, pools)
-    return collect_over(engine, empty)
+    return collect_over(engine, empty, mark=drawn.mark)
 
 
 class TableOfEngine:
@@ -218,9 +216,7 @@ class TableOfEngine:
         drawn = draw_sample(self.engine, self.layout, seed, size, progress.stage("Drawing rows"))
         progress.close()
         self._seed, self.drawn, rows = seed, drawn, drawn.drawn
-        columns = learn_columns(
-            rows.rows, categorical=self.model.categorical_features, max_categories=self.model.max_bins
-        )
+        columns = learn_columns(rows.rows, self.model._reading, n_rows=self.engine.n_rows)
         return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary)
 
     def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
@@ -237,7 +233,16 @@ class TableOfEngine:
         assert self.drawn is not None
         limit = find_gram_limit(self.max_gram_rows, self.drawn.drawn.summary.n_rows)
         stage = progress.stage("Counting rules")
-        return count_over(self.engine, self.layout, code, requests, seed=self._seed, limit=limit, on_progress=stage)
+        return count_over(
+            self.engine,
+            self.layout,
+            code,
+            requests,
+            seed=self._seed,
+            limit=limit,
+            mark=self.drawn.drawn.mark,
+            on_progress=stage,
+        )
 
 
 def find_gram_limit(max_rows: int | None, n_rows: int) -> int:

@@ -12,13 +12,13 @@ from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
-from rulegrove.columns import Columns, Feature
+from rulegrove.columns import Columns, Feature, list_sources
 from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Terms
 from rulegrove.engines.base import BATCH_ROWS, Engine
 from rulegrove.engines.counting import count_over
 from rulegrove.engines.local import LocalEngine
-from rulegrove.engines.reading import Layout
+from rulegrove.engines.reading import Layout, keep_used, move_rule
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
@@ -196,8 +196,8 @@ def collect(
     statistics : FitStatistics or fitted model
         Those of the earlier fit, or the model that has them as `statistics_`.
     source : str, path, sequence of these, or table
-        The new rows, as in `rulegrove.engines.fit`, with the columns of the fit. Their positions follow those of the
-        earlier rows, so that the folds are the ones of a single fit to all rows.
+        The new rows, as in `rulegrove.engines.fit`, with the columns that the rules and linear terms speak of. Their
+        positions follow those of the earlier rows, so that the folds are the ones of a single fit to all rows.
     batch_rows, n_threads
         As in `rulegrove.engines.fit`.
 
@@ -219,18 +219,30 @@ def _kept(statistics: Any) -> FitStatistics:
     return found
 
 
-def collect_over(engine: Engine, statistics: FitStatistics) -> FitStatistics:
-    """Count the rules of an earlier fit on the table of an engine; as `collect`."""
-    names = tuple(feature.name for feature in statistics.features)
+def collect_over(engine: Engine, statistics: FitStatistics, mark: int | None = None) -> FitStatistics:
+    """Count the rules of an earlier fit on the table of an engine; as `collect`, with `mark` as in `count_over`."""
+    rules = [rule for pool in statistics.pools for rule in pool.terms.rules]
+    lines = [feature for pool in statistics.pools for feature in pool.terms.linear.features.tolist()]
+    used = {*lines, *(feature for rule in rules for feature in rule.features)}
+    features, places = keep_used(statistics.features, used or {0})
+    names = list_sources(features)
     missing = [
         name for name in (*names, statistics.target, statistics.weights) if name and name not in engine.schema.names
     ]
     if missing:
         raise InvalidInputError(f"The new rows have no column {missing[0]!r}, which the fit had.")
     layout = Layout(names, statistics.target, statistics.weights, statistics.code.classes is not None)
-    code = RowCode(statistics.features, statistics.code, statistics.weighted, statistics.folds)
-    requests = [Request(pool.terms.rules, pool.terms.linear, pool.output) for pool in statistics.pools]
-    counted = count_over(engine, layout, code, requests, shift=statistics.n_positions)
+    code = RowCode(features, statistics.code, statistics.weighted, statistics.folds)
+    requests = [
+        Request(
+            tuple(move_rule(rule, places) for rule in pool.terms.rules),
+            replace(linear, features=np.array([places[feature] for feature in linear.features], dtype=np.int64)),
+            pool.output,
+        )
+        for pool in statistics.pools
+        for linear in [pool.terms.linear]
+    ]
+    counted = count_over(engine, layout, code, requests, shift=statistics.n_positions, mark=mark)
     pools = tuple(replace(pool, statistics=found) for pool, found in zip(statistics.pools, list(counted), strict=True))
     return replace(statistics, n_positions=engine.n_rows, pools=pools)
 
@@ -268,8 +280,9 @@ def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
     selection, _ = new._resolve_choice(statistics.n_rows)
     n_threads = count_threads(new.n_jobs)
-    forced = read_rules(new.rules, statistics.features) if new.force_rules else ()
-    constraints = Constraints(resolve_monotonic(new.monotonic, statistics.features), frozenset(forced))
+    features = statistics.features
+    forced = read_rules(new.rules, features) if new.force_rules else ()
+    constraints = Constraints(resolve_monotonic(new.monotonic, features, list_sources(features)), frozenset(forced))
     designs, outputs = [], []
     for pool in statistics.pools:
         signs, unpenalised = constraints.signs(pool.terms), constraints.unpenalised(pool.terms)
@@ -302,8 +315,8 @@ def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
     if new._of_classes != (classes is not None):
         kind = "classes" if classes is not None else "numbers"
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
-    new.n_features_in_ = len(statistics.features)
-    new.feature_names_in_ = np.array([feature.name for feature in statistics.features], dtype=object)
+    names = list_sources(statistics.features)
+    new.n_features_in_, new.feature_names_in_ = len(names), np.array(names, dtype=object)
     if isinstance(new, RuleEnsembleClassifier):
         assert classes is not None
         new.classes_ = classes

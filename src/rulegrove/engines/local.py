@@ -3,13 +3,17 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from rulegrove._threads import one_blas_thread
-from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, OnProgress, S, Task, naming
+from rulegrove._validation import count_threads
+from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, OnProgress, S, Task, check_count, naming
 from rulegrove.engines.sources import Source, open_source
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.exceptions import InvalidInputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,8 +41,9 @@ class LocalEngine(Engine):
     """
 
     def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
-        self.source: Source = open_source(source, batch_rows)
-        self.batch_rows, self.n_threads = batch_rows, n_threads
+        self.batch_rows, self.n_threads = check_count(batch_rows, "batch_rows"), check_count(n_threads, "n_threads")
+        self.source: Source = open_source(source, self.batch_rows)
+        self.files = self.source.files
 
     @property
     def schema(self) -> pa.Schema:
@@ -58,9 +63,14 @@ class LocalEngine(Engine):
         """Number of rows, or 0 for a stream that would have to be read to tell."""
         return self.n_rows if getattr(self.source, "is_counted", True) else 0
 
+    def _columns(self, asked: Sequence[str]) -> Sequence[str]:
+        """Return the columns to read; one at least, for the rows are counted by it."""
+        return asked or self.schema.names[:1]
+
     def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
         """Run a task on every partition, some at a time, and merge one state after the other."""
         counter = _Counter(on_progress, self._known_rows)
+        columns = self._columns(task.columns)
         n_partitions = self.source.n_partitions
         starts = self.starts() if n_partitions > 1 else [0]
         # With fewer partitions than threads the kernels inside a task use the threads.
@@ -69,7 +79,7 @@ class LocalEngine(Engine):
 
         def work(partition: int) -> S:
             with naming(self.name_partition(partition)):
-                batches = self.source.batches(partition, starts[partition], task.columns, self.batch_rows)
+                batches = self.source.batches(partition, starts[partition], columns, self.batch_rows)
                 return task(counter.watch(batches), inner)
 
         merged: S | None = None
@@ -81,12 +91,13 @@ class LocalEngine(Engine):
     def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
         """Run a task on every batch, some at a time; yield the results in the order of the rows."""
         counter = _Counter(on_progress, self._known_rows)
+        columns = self._columns(task.columns)
 
         def batches() -> Iterator[tuple[int, Batch]]:
             start = 0
             for partition in range(self.source.n_partitions):
                 with naming(self.name_partition(partition)):
-                    for batch in self.source.batches(partition, start, task.columns, self.batch_rows):
+                    for batch in self.source.batches(partition, start, columns, self.batch_rows):
                         start += batch.rows.num_rows
                         yield partition, batch
 
@@ -119,6 +130,16 @@ class _Counter:
         for batch in batches:
             yield batch
             self.add(batch.rows.num_rows)
+
+
+def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
+    """Return the number of threads: the one asked for, or that of the model's `n_jobs`."""
+    if n_threads is not None:
+        return check_count(n_threads, "n_threads")
+    n_jobs: Any = model.n_jobs
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise InvalidInputError(f"`n_jobs` must be None or a whole number other than 0; got {n_jobs!r}.")
+    return count_threads(None if n_jobs is None else int(n_jobs))
 
 
 def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iterator[Result]:

@@ -16,11 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 from rulegrove._files import written_whole
 from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
-from rulegrove._validation import count_threads
+from rulegrove.columns import list_sources
 from rulegrove.design.terms import Term
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
-from rulegrove.engines.local import LocalEngine
-from rulegrove.engines.reading import Layout, encode_rows, take_column
+from rulegrove.engines.local import LocalEngine, choose_threads
+from rulegrove.engines.reading import (
+    Layout,
+    check_names,
+    encode_rows,
+    keep_used,
+    move_rule,
+    take_column,
+)
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
 from rulegrove.estimators.model import RuleModel
@@ -44,16 +51,11 @@ def shrink_model(model: RuleModel) -> RuleModel:
     >>> [feature.name for feature in shrink_model(model).features]
     ['c']
     """
-    used = sorted({feature for term in model.terms for feature in term.features}) or [0]
-    places = {feature: place for place, feature in enumerate(used)}
+    features, places = keep_used(model.features, {feature for term in model.terms for feature in term.features})
 
     def move(term: Term) -> Term:
-        if isinstance(term, Rule):
-            conditions = (replace(condition, feature=places[condition.feature]) for condition in term.conditions)
-            return Rule(tuple(conditions))
-        return replace(term, feature=places[term.feature])
+        return move_rule(term, places) if isinstance(term, Rule) else replace(term, feature=places[term.feature])
 
-    features = tuple(model.features[feature] for feature in used)
     return RuleModel(features, tuple(move(term) for term in model.terms), model.coefs, model.intercept)
 
 
@@ -71,14 +73,14 @@ class Scorer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the attributes that it needs."""
-        return tuple(feature.name for feature in self.model.features)
+        """Names of the columns that it needs."""
+        return list_sources(self.model.features)
 
     def __call__(self, rows: pa.RecordBatch) -> FloatArray:
         """Return the score F of every row."""
-        if not rows.num_rows:
-            n_outputs = self.model.coefs.shape[0] if self.model.coefs.ndim == 2 else 0
-            return np.empty((0, n_outputs) if n_outputs else 0)
+        if not rows.num_rows or not self.model.terms:
+            shape = (rows.num_rows, *self.model.coefs.shape[:-1])
+            return np.broadcast_to(np.asarray(self.model.intercept, dtype=np.float64), shape).copy()
         return self.model.score(encode_rows(rows, self.model.features))
 
 
@@ -207,7 +209,7 @@ def predict(
     source : str, path, sequence of these, or table
         As in `rulegrove.engines.fit`.
     out : str or path
-        File to write, whole or not at all: ``.parquet``, ``.csv`` or ``.feather``.
+        File to write, whole or not at all: ``.parquet``, ``.csv`` or ``.feather``; never one of those that are read.
     columns : sequence of {"prediction", "probability", "score"}, optional
         What to write; by default predictions, and for classes ``probability of ...`` for each.
     keep : sequence of str
@@ -235,12 +237,8 @@ def predict(
     >>> pyarrow.parquet.read_table(path).column_names
     ['y', 'prediction']
     """
-    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=_threads(model, n_threads))
+    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
     return predict_over(engine, model, out, columns=columns, keep=keep)
-
-
-def _threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
-    return count_threads(model.n_jobs) if n_threads is None else n_threads
 
 
 def predict_over(
@@ -250,21 +248,30 @@ def predict_over(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
+    finish: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> int:
-    """Write the predictions of an engine's table to a file; as `predict`."""
+    """Write the predictions of an engine's table to a file; as `predict`.
+
+    Parameters
+    ----------
+    engine, model, out, columns, keep
+        As in `predict`.
+    finish : callable, optional
+        Given each batch of results before it is written, also an empty one.
+    """
     path = Path(out)
     open_writer = WRITERS.get(path.suffix.lower())
     if open_writer is None:
         raise InvalidInputError(f"'{path}' must end in one of {', '.join(WRITERS)}, which tells how to write it.")
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"There is no folder '{path.parent}' to write '{path.name}' to; make it first.")
+    check_place(path, engine.files)
     task = make_task(model, engine.schema, columns, keep)
-    schema, n_rows = task.schema, 0
+    finish = (lambda batch: batch) if finish is None else finish
+    schema, n_rows = finish(pa.RecordBatch.from_pylist([], schema=task.schema)).schema, 0
     progress = Progress(model.verbose)
     try:
         with written_whole(path) as draft, open_writer(draft, schema) as writer:
             for batch in engine.map_batches(task, progress.stage("Predicting")):
-                writer.write_batch(batch)
+                writer.write_batch(finish(batch))
                 n_rows += batch.num_rows
     except NamedError:
         raise
@@ -274,6 +281,26 @@ def predict_over(
         raise InvalidInputError(f"'{path}' cannot be written: {reason.rstrip('.')}.") from error
     progress.close()
     return n_rows
+
+
+def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse a place that is none for a file, or where one of the files lies that are read.
+
+    Parameters
+    ----------
+    path : path
+        Of the file to write.
+    inputs : iterable of path
+        Of the files that are read.
+    """
+    if path.is_dir():
+        raise InvalidInputError(f"'{path}' is a folder; give the name of a file to write in it.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no folder '{path.parent}' to write '{path.name}' to; make it first.")
+    for file in inputs:
+        if path.exists() and file.exists() and path.samefile(file):
+            known = f"'{path}'" if path == file else f"'{path}', the same file as '{file}',"
+            raise InvalidInputError(f"{known} is one of the files to read, which would be lost; write to another one.")
 
 
 def _open_parquet(path: Path, schema: pa.Schema) -> Any:
@@ -435,15 +462,18 @@ def score(
     True
     """
     return score_over(
-        LocalEngine(source, batch_rows=batch_rows, n_threads=_threads(model, n_threads)), model, target, weights=weights
+        LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads)),
+        model,
+        target,
+        weights=weights,
     )
 
 
 def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights: str | None = None) -> float:
     """Score a model on the table of an engine; as `score`."""
     task = make_task(model, engine.schema)
-    known = [name for name in engine.schema.names if name in (*task.scorer.columns, target, weights)]
-    layout = Layout.of(known, target, weights, classes=task.classifier is not None)
+    check_names(engine.schema.names, [("target", target), ("weights", weights)])
+    layout = Layout(task.scorer.columns, target, weights, task.classifier is not None)
     progress = Progress(model.verbose)
     found = engine.map_reduce(ScoreTask(task.scorer, layout, task.classifier), progress.stage("Scoring"))
     progress.close()

@@ -1,16 +1,18 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
-from rulegrove.columns import Columns, Feature, encode_columns
+from rulegrove._hashing import hash_positions
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
+from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,7 @@ class Layout:
         cls, names: Sequence[str], target: str, weights: str | None, *, classes: bool, drop: Sequence[str] = ()
     ) -> "Layout":
         """Return the layout of a table whose other columns are attributes."""
-        for option, name in (("target", target), ("weights", weights), *(("drop", name) for name in drop)):
-            if name is not None and name not in names:
-                shown = ", ".join(repr(known) for known in list(names)[:10])
-                raise InvalidInputError(f"`{option}` names {name!r}, which is no column; there are {shown}.")
+        check_names(names, [("target", target), ("weights", weights), *(("drop", name) for name in drop)])
         attributes = tuple(name for name in names if name not in (target, weights, *drop))
         if not attributes:
             raise InvalidInputError(f"There is no column left to predict {target!r} from.")
@@ -71,6 +70,14 @@ class Layout:
         return Labelled(rows, y, weights, positions, batch.rows.num_rows - len(y))
 
 
+def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -> None:
+    """Refuse an option that names a column which is not there."""
+    for option, name in named:
+        if name is not None and name not in names:
+            shown = ", ".join(repr(known) for known in list(names)[:10])
+            raise InvalidInputError(f"`{option}` names {name!r}, which is no column; there are {shown}.")
+
+
 @dataclass(frozen=True)
 class Labelled:
     """Rows that have a target, taken apart; `n_left_out` is how many had none."""
@@ -81,10 +88,26 @@ class Labelled:
     positions: IntArray
     n_left_out: int
 
+    def mark(self) -> int:
+        """Return a number that tells whether other rows have the same targets in the same order.
+
+        It is the sum, modulo ``2**64``, of the bits of each target times random bits of its position, so that those of
+        batches add up to that of the table however it is divided.
+        """
+        return int((hash_positions(0, self.positions) * _bits(self.y)).sum(dtype=np.uint64))
+
     def take(self, mask: BoolArray) -> "Labelled":
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[mask]
         return Labelled(self.rows.filter(pa.array(mask)), self.y[mask], weights, self.positions[mask], 0)
+
+
+def _bits(y: AnyArray) -> Words:
+    """Return 64 random bits for each target, the same for the same one in any batch."""
+    if y.dtype.kind != "U":
+        return hash_positions(1, y.astype(np.float64).view(np.uint64))
+    letters = y.view(np.uint32).reshape(len(y), y.dtype.itemsize // 4)  # zero beyond the end of shorter words
+    return hash_positions(1, letters.astype(np.uint64) @ hash_positions(2, np.arange(letters.shape[1])))
 
 
 def take_column(rows: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
@@ -103,7 +126,24 @@ def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
 
 def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
     """Read the attributes of a batch that has rows."""
-    return encode_columns(take_attributes(rows, [feature.name for feature in features]), features)
+    return encode_columns(take_attributes(rows, list_sources(features)), features)
+
+
+def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[Feature, ...], dict[int, int]]:
+    """Return those attributes whose positions are used, so that no others need be read, and the new place of each.
+
+    Examples
+    --------
+    >>> keep_used((Feature("a"), Feature("b"), Feature("c")), {2, 1})[1]
+    {1: 0, 2: 1}
+    """
+    kept = sorted(used)
+    return tuple(features[place] for place in kept), {feature: place for place, feature in enumerate(kept)}
+
+
+def move_rule(rule: Rule, places: Mapping[int, int]) -> Rule:
+    """Return a rule about attributes in other places; their order is kept."""
+    return Rule(tuple(replace(condition, feature=places[condition.feature]) for condition in rule.conditions))
 
 
 def is_number(kind: pa.DataType) -> bool:

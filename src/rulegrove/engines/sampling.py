@@ -31,6 +31,8 @@ class DrawnRows:
     summary : TargetSummary
     n_left_out : int
         Rows without a target.
+    mark : int
+        As in `Labelled.mark`, of all rows that have a target.
     """
 
     rows: pa.Table
@@ -40,6 +42,7 @@ class DrawnRows:
     keys: Words
     summary: TargetSummary
     n_left_out: int
+    mark: int
 
     def merge(self, other: "DrawnRows") -> "DrawnRows":
         """Return the rows of both."""
@@ -55,7 +58,8 @@ class DrawnRows:
                 weights = np.concatenate([self.weights, other.weights])
         summary = self.summary.merge(other.summary)
         check_labels(summary)
-        return DrawnRows(rows, y, weights, positions, keys, summary, self.n_left_out + other.n_left_out)
+        mark = (self.mark + other.mark) % 2**64
+        return DrawnRows(rows, y, weights, positions, keys, summary, self.n_left_out + other.n_left_out, mark)
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,13 @@ class DrawTask:
         drawn: list[Labelled] = []
         parts: list[Words] = []
         summary = self._summarise(np.empty(0), None if self.layout.weights is None else np.empty(0))
-        n_left_out = 0
+        n_left_out = mark = 0
         for batch in batches:
             if not batch.rows.num_rows:
                 continue
             rows = self.layout.read(batch)
             n_left_out += rows.n_left_out
+            mark = (mark + rows.mark()) % 2**64
             summary = summary.merge(self._summarise(rows.y, rows.weights))
             check_labels(summary)
             keys = hash_positions(self.seed, rows.positions)
@@ -100,18 +105,21 @@ class DrawTask:
                 drawn.append(rows.take(here))
                 check_finite(drawn[-1], self.layout.attributes)
                 parts.append(keys[here])
-        return self._gather(drawn, parts, summary, n_left_out)
+        return self._gather(drawn, parts, summary, n_left_out, mark)
 
     def _summarise(self, y: AnyArray, weights: FloatArray | None) -> TargetSummary:
         return TargetSummary.of(y, weights, classes=self.layout.classes)
 
-    def _gather(self, drawn: list[Labelled], keys: list[Words], summary: TargetSummary, n_left_out: int) -> DrawnRows:
+    def _gather(
+        self, drawn: list[Labelled], keys: list[Words], summary: TargetSummary, n_left_out: int, mark: int
+    ) -> DrawnRows:
         """Put the rows of several batches together."""
         if not drawn:
             empty = np.empty(0)
             weights = None if self.layout.weights is None else empty
             none = pa.table({name: pa.nulls(0) for name in self.layout.attributes})
-            return DrawnRows(none, empty, weights, empty.astype(np.int64), empty.astype(np.uint64), summary, n_left_out)
+            positions, no_keys = empty.astype(np.int64), empty.astype(np.uint64)
+            return DrawnRows(none, empty, weights, positions, no_keys, summary, n_left_out, mark)
         return DrawnRows(
             join_tables([take_attributes(rows.rows, self.layout.attributes) for rows in drawn]),
             np.concatenate([rows.y for rows in drawn]),
@@ -120,6 +128,7 @@ class DrawTask:
             np.concatenate(keys),
             summary,
             n_left_out,
+            mark,
         )
 
 
@@ -190,6 +199,7 @@ def draw_sample(
         drawn.keys[places],
         drawn.summary,
         drawn.n_left_out,
+        drawn.mark,
     )
     return DrawnSample(rows, ranks)
 

@@ -1,5 +1,6 @@
 """Where rows come from: Parquet files, Arrow datasets, tables and streams, in partitions that can be read again."""
 
+import copy
 import functools
 import glob
 import os
@@ -35,6 +36,11 @@ class Source(Protocol):
         """Return the number of rows of each partition."""
         ...
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """Files on this machine that the rows come from, as far as that is known."""
+        ...
+
     def name(self, partition: int) -> str:
         """Return what a partition is called in errors."""
         ...
@@ -53,7 +59,8 @@ def open_source(source: Any, batch_rows: int = BATCH_ROWS) -> Source:
         A Parquet file, a folder (all Parquet files in it and below, by name), a pattern such as ``"big/*.parquet"``, a
         list of files; a pyarrow Table, RecordBatch, Dataset or RecordBatchReader; a polars LazyFrame; anything with an
         Arrow stream (``__arrow_c_stream__``: DuckDB relations, data frames); or a function without arguments that
-        returns one of the last three anew.
+        returns one of the last three anew. The rows must be the same ones each time they are read, as far as that can
+        be told cheaply: as many, from files that have not changed.
     batch_rows : int
         Most rows of a batch.
 
@@ -120,6 +127,7 @@ class FilePart:
     groups: tuple[int, ...]
     n_rows: int
     n_groups: int
+    stamp: tuple[int, ...]  # of the file, when its end was read
 
     def name(self) -> str:
         """Return the file, and which row groups where it has others."""
@@ -145,7 +153,7 @@ class ParquetFiles:
             with naming(f"'{path}'"), pq.ParquetFile(path) as file:
                 own = file.schema_arrow.remove_metadata()
                 schema = own if schema is None else join_schemas(schema, own, paths[0])
-                parts.extend(_divide(path, file.metadata))
+                parts.extend(_divide(path, file.metadata, _stamp(path)))
         assert schema is not None
         return cls(schema, tuple(parts))
 
@@ -158,37 +166,64 @@ class ParquetFiles:
         """Return the number of rows of each partition, which the files tell."""
         return [part.n_rows for part in self.parts]
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files."""
+        return list(dict.fromkeys(part.path for part in self.parts))
+
     def name(self, partition: int) -> str:
         """Return the file, and which row groups."""
         return self.parts[partition].name()
 
     def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a partition, decoded batch by batch."""
+        """Yield some columns of a partition, decoded batch by batch; checksums of pages are verified if it has any."""
         part = self.parts[partition]
-        with pq.ParquetFile(part.path, buffer_size=2**20) as file:
-            n_read = 0
-            for rows in file.iter_batches(
+        _check_unchanged(_stamp(part.path), part.stamp)
+        with pq.ParquetFile(part.path, buffer_size=2**20, page_checksum_verification=True) as file:
+            batches = file.iter_batches(
                 batch_rows, row_groups=list(part.groups), columns=list(columns), use_threads=False
-            ):
-                yield Batch(rows, start + n_read)
-                n_read += rows.num_rows
-        if n_read != part.n_rows:
-            raise InvalidInputError(f"{n_read:,} rows came of {part.n_rows:,}; the file has changed or is damaged")
+            )
+            yield from _number_batches(batches, start, part.n_rows)
+        _check_unchanged(_stamp(part.path), part.stamp)
 
 
-def _divide(path: Path, metadata: Any) -> Iterator[FilePart]:
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what tells whether a file is still the one it was."""
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _check_unchanged(now: Any, before: Any) -> None:
+    """Refuse a file that is another one than before."""
+    if now != before:
+        raise InvalidInputError("The file has changed since it was opened; read it again when nobody writes to it")
+
+
+def _number_batches(batches: Iterable[pa.RecordBatch], start: int, n_rows: int | None) -> Iterator[Batch]:
+    """Yield batches with their positions; refuse another number of rows than came before, if that is known."""
+    n_read = 0
+    for rows in batches:
+        yield Batch(rows, start + n_read)
+        n_read += rows.num_rows
+    if n_rows is not None and n_read != n_rows:
+        raise InvalidInputError(
+            f"{n_read:,} rows came where {n_rows:,} came before; the rows must be the same ones each time they are read"
+        )
+
+
+def _divide(path: Path, metadata: Any, stamp: tuple[int, ...]) -> Iterator[FilePart]:
     """Yield the row groups of a file in parts of about `PARTITION_ROWS` rows."""
     groups: list[int] = []
     n_rows = 0
     for group in range(metadata.num_row_groups):
         own = metadata.row_group(group).num_rows
         if groups and n_rows + own > PARTITION_ROWS:
-            yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups)
+            yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups, stamp)
             groups, n_rows = [], 0
         groups.append(group)
         n_rows += own
     if groups:
-        yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups)
+        yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups, stamp)
 
 
 def join_schemas(known: pa.Schema, own: pa.Schema, first: Path) -> pa.Schema:
@@ -215,6 +250,7 @@ class TableInParts:
     """An Arrow table in memory."""
 
     table: pa.Table
+    files: Sequence[Path] = ()
 
     @property
     def schema(self) -> pa.Schema:
@@ -247,7 +283,13 @@ class DatasetInParts:
 
     def __init__(self, dataset: Any):
         self.schema: pa.Schema = dataset.schema
-        self._fragments = list(dataset.get_fragments())
+        try:
+            self._fragments = list(dataset.get_fragments())
+        except ValueError:  # pyarrow's word on datasets that are filtered
+            raise InvalidInputError(
+                "The dataset is filtered, so its parts are not known; pass `lambda: dataset.scanner().to_reader()`."
+            ) from None
+        self._stamps = [_stamp_fragment(fragment) for fragment in self._fragments]
 
     @property
     def n_partitions(self) -> int:
@@ -266,23 +308,62 @@ class DatasetInParts:
                 counts.append(fragment.count_rows())
         return counts
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """Files on this machine."""
+        return [
+            Path(fragment.path)
+            for fragment in self._fragments
+            if getattr(getattr(fragment, "filesystem", None), "type_name", "") == "local" and fragment.path
+        ]
+
     def name(self, partition: int) -> str:
         """Return the file of a fragment, or its number."""
         path = getattr(self._fragments[partition], "path", None)
         return f"'{path}'" if path else f"fragment {partition}"
 
     def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a fragment."""
-        for rows in self._fragments[partition].to_batches(
+        """Yield some columns of a fragment; checksums of pages are verified if it is a Parquet file that has any."""
+        fragment = self._fragments[partition]
+        _check_unchanged(_stamp_fragment(fragment), self._stamps[partition])
+        batches = fragment.to_batches(
             schema=self.schema,
             columns=list(columns),
             batch_size=batch_rows,
             batch_readahead=1,
             fragment_readahead=1,
+            fragment_scan_options=verifying_options(fragment),
             use_threads=False,
-        ):
-            yield Batch(rows, start)
-            start += rows.num_rows
+        )
+        yield from _number_batches(batches, start, self._counts[partition])
+        _check_unchanged(_stamp_fragment(fragment), self._stamps[partition])
+
+
+def _stamp_fragment(fragment: Any) -> tuple[Any, ...] | None:
+    """Return what tells whether the file of a fragment is still the one it was; None for rows in memory."""
+    path, system = getattr(fragment, "path", None), getattr(fragment, "filesystem", None)
+    if not path or system is None:
+        return None
+    found = system.get_file_info(path)
+    return found.type, found.size, found.mtime_ns
+
+
+def verifying_options(fragment: Any) -> Any:
+    """Return how to scan a fragment as its dataset would, with the checksums of pages verified; None if not Parquet.
+
+    Parameters
+    ----------
+    fragment : pyarrow.dataset.Fragment
+    """
+    given = getattr(getattr(fragment, "format", None), "default_fragment_scan_options", None)
+    if not hasattr(given, "page_checksum_verification"):
+        return None
+    options: Any = copy.copy(given)  # the dataset's own stay as they are
+    for name in ("parquet_decryption_config", "decryption_properties"):  # which are not copied along
+        if getattr(given, name, None) is not None:
+            setattr(options, name, getattr(given, name))
+    options.page_checksum_verification = True
+    return options
 
 
 class Stream:
@@ -296,6 +377,7 @@ class Stream:
     """
 
     n_partitions = 1
+    files: Sequence[Path] = ()
 
     def __init__(self, read: Callable[[], pa.RecordBatchReader], name: str):
         self._read, self._name = read, name
@@ -311,7 +393,12 @@ class Stream:
     def _open(self) -> pa.RecordBatchReader:
         """Return the rows from their start; those opened for the schema at first."""
         opened, self._first = self._first, None
-        return opened if opened is not None else self._read()
+        if opened is not None:
+            return opened
+        opened = self._read()
+        if not opened.schema.equals(self.schema):
+            raise InvalidInputError("The columns are not those that came before; give the same rows each time")
+        return opened
 
     def count_rows(self) -> Sequence[int]:
         """Return the number of rows; a stream does not tell, so that it is read once to count them."""
@@ -325,11 +412,13 @@ class Stream:
         return self._name
 
     def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns."""
-        for rows in self._open():
-            for batch in cut_batches(rows.select(list(columns)), start, batch_rows):
-                yield batch
-                start += batch.rows.num_rows
+        """Yield some columns; there must be as many rows as at the first reading."""
+        parts = (part.rows for rows in self._open() for part in cut_batches(rows.select(list(columns)), 0, batch_rows))
+        n_read = 0
+        for batch in _number_batches(parts, start, self._n_rows):
+            yield batch
+            n_read += batch.rows.num_rows
+        self._n_rows = n_read
 
 
 def _is_dataset(source: Any) -> bool:

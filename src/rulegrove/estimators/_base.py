@@ -25,12 +25,29 @@ from rulegrove._validation import (
     check_weights,
     count_threads,
 )
-from rulegrove.columns import Columns, as_table, encode_columns, learn_columns
+from rulegrove.columns import (
+    Columns,
+    Reading,
+    as_table,
+    count_rows,
+    encode_columns,
+    is_frame,
+    learn_columns,
+    list_names,
+)
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _growing
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Design, Request, count_requests
-from rulegrove.estimators._fitted import CALIBRATION_ROWS, Fitted, make_model, one_or_all, share_importance
+from rulegrove.estimators._fitted import (
+    CALIBRATION_ROWS,
+    Fitted,
+    HeldOut,
+    make_model,
+    one_or_all,
+    score_held_out,
+    share_importance,
+)
 from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
 from rulegrove.estimators._growing import (
@@ -53,8 +70,9 @@ from rulegrove.estimators._training import (
     warn_constant,
 )
 from rulegrove.estimators.explanation import Explanation, explain_rows
+from rulegrove.estimators.figures import ClassFigures, NumberFigures
 from rulegrove.estimators.presets import NAMES, Presets, using_preset
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
@@ -96,6 +114,8 @@ class BaseRuleEnsemble(BaseEstimator):
         "rules": ["array-like", str, None],
         "force_rules": ["boolean"],
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
+        "numeric_features": ["array-like", None],
+        "identifiers": [StrOptions({"auto"}), "array-like", None],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
         "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
@@ -128,6 +148,8 @@ class BaseRuleEnsemble(BaseEstimator):
         force_rules: bool = False,
         tree_loss: str = "auto",
         categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
         solver: Any = "glmnet",
         selection: str | float = "auto",
         cv: Any = 5,
@@ -156,6 +178,8 @@ class BaseRuleEnsemble(BaseEstimator):
         self.force_rules = force_rules
         self.tree_loss = tree_loss
         self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.identifiers = identifiers
         self.solver = solver
         self.selection = selection
         self.cv = cv
@@ -169,6 +193,7 @@ class BaseRuleEnsemble(BaseEstimator):
     _no_loss_for: ClassVar[str]  # what other losses are for
     _of_classes: ClassVar[bool]  # whether the target is classes
     classes_: AnyArray  # of a classifier alone
+    held_out_: ClassFigures | NumberFigures | None
 
     @abstractmethod
     def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -219,7 +244,7 @@ class BaseRuleEnsemble(BaseEstimator):
             check_sources(used)
             solver = used._make_solver()
             table = as_table(X)
-            if len(table) > _growing.POOL_ROWS:
+            if count_rows(table) > _growing.POOL_ROWS:
                 used._fit_sampled(used._in_memory(table, y, sample_weight, groups), solver)
                 return self
             data, folds, n_folds, rngs = used._read(table, y, sample_weight, groups)
@@ -281,6 +306,16 @@ class BaseRuleEnsemble(BaseEstimator):
         needed = SAMPLE_ROWS if getattr(solver, "needs_rows", False) else 0
         return max(pool + CALIBRATION_ROWS, needed)
 
+    @property
+    def _reading(self) -> Reading:
+        """What the parameters say about the columns; given trees have seen every one of them."""
+        return Reading(
+            categorical=self.categorical_features,
+            numeric=self.numeric_features,
+            identifiers=self.identifiers if self.trees is None else None,
+            max_categories=self.max_bins,
+        )
+
     def _in_memory(self, table: Any, y: Any, sample_weight: Any, groups: Any) -> TableInMemory:
         """Return a table with its target as a source to fit to."""
         return TableInMemory(
@@ -290,8 +325,7 @@ class BaseRuleEnsemble(BaseEstimator):
             groups,
             read_labels=self._read_labels,
             classes=self._of_classes,
-            categorical=self.categorical_features,
-            max_categories=self.max_bins,
+            reading=self._reading,
             n_threads=count_threads(self.n_jobs),
         )
 
@@ -334,7 +368,10 @@ class BaseRuleEnsemble(BaseEstimator):
             data = data.give_back()
         outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
         self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
-        self._calibrate(data, folds, pools)
+        held_out = score_held_out(data, folds, pools)
+        self._calibrate(held_out)
+        if held_out is not None:
+            self.held_out_ = self._judge(held_out, data, honest=self._is_honest(held_out, data, regrown=honest))
         return pools
 
     def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
@@ -346,8 +383,26 @@ class BaseRuleEnsemble(BaseEstimator):
         self.candidates_ = one_or_all([design.terms for design in designs])
         return outputs
 
-    def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
+    def _calibrate(self, held_out: HeldOut | None) -> None:
         """Fit what turns scores into probabilities, if anything does."""
+
+    @abstractmethod
+    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures | NumberFigures:
+        """Tell how well held-out rows were predicted."""
+
+    def _is_honest(self, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:
+        """Whether no rule has seen the rows that were held out: given trees may have, an expert's rules have not.
+
+        Of a table beyond a pool these rows are the last ones drawn, mostly such that no tree was grown on.
+        """
+        if self.trees is not None:
+            return False
+        if regrown or self.n_candidates == 0 or self.terms == "linear":
+            return True
+        if data.drawn is None:
+            return False
+        pool = size_pool(count_subsample(self.subsample, data.n_counted))
+        return bool(data.drawn.ranks[held_out.rows].min() >= pool)
 
     def _joint(self, solver: Solver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
@@ -417,7 +472,7 @@ class BaseRuleEnsemble(BaseEstimator):
     ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
         """Check the table, the target and the weights; deal out the folds."""
         table = as_table(X)
-        columns = learn_columns(table, categorical=self.categorical_features, max_categories=self.max_bins)
+        columns = learn_columns(table, self._reading)
         check_features(self, table, reset=True)
         target = self._read_target(y, columns.n_rows, check_weights(sample_weight, columns.n_rows))
         data = TrainingData.of(columns, target)
@@ -460,7 +515,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _constraints(self, data: TrainingData) -> Constraints:
         """Return what the coefficients must respect."""
-        return Constraints(resolve_monotonic(self.monotonic, data.columns.features))
+        return Constraints(resolve_monotonic(self.monotonic, data.columns.features, data.columns.names))
 
     def _keep(self, fitted: Fitted, data: TrainingData) -> None:
         """Set the fitted attributes that tell of the chosen terms."""
@@ -470,7 +525,6 @@ class BaseRuleEnsemble(BaseEstimator):
                 rank=place + 1,
                 kind="rule" if isinstance(term, Rule) else "linear",
                 text=term.text(features),
-                short_text=term.text(features, DIGITS),
                 importance=float(fitted.importances[place]),
                 support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
                 aliases=tuple(
@@ -482,15 +536,18 @@ class BaseRuleEnsemble(BaseEstimator):
             for place, (term, about) in enumerate(zip(fitted.model.terms, self._describe(fitted, data), strict=True))
         ]
         self._model = fitted.model
+        self.held_out_ = None
         self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
-        self.feature_importances_ = share_importance(fitted, len(features))
+        self.feature_importances_ = share_importance(fitted)
 
     def _columns(self, X: Any) -> Columns:
-        """Read a table to predict on; it must have the columns of the fit, in their order."""
-        table = as_table(X)
-        check_features(self, table, reset=False)
-        return encode_columns(table, self._model.features)
+        """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""
+        table, model = as_table(X), self._model
+        few = is_frame(table) and hasattr(self, "feature_names_in_") and table.shape[1] < len(model.names)
+        if not (few and set(model.used_names) <= set(list_names(table)) < set(model.names)):
+            check_features(self, table, reset=False)
+        return encode_columns(table, model.features, model.names, warn=True)
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the score F of every row."""
@@ -597,4 +654,5 @@ class BaseRuleEnsemble(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags

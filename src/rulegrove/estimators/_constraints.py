@@ -94,53 +94,58 @@ def _direction(condition: Condition) -> int | None:
     return None if above and below else int(above) - int(below)
 
 
-def resolve_monotonic(monotonic: Any, features: Sequence[Feature]) -> IntArray | None:
+def resolve_monotonic(monotonic: Any, features: Sequence[Feature], names: Sequence[str]) -> IntArray | None:
     """Return the direction of each attribute, or None where none has one.
 
     Parameters
     ----------
-    monotonic : mapping, array-like of shape (n_features,) or None
-        -1, 0 or 1 for each attribute; a mapping has names or positions as its keys.
+    monotonic : mapping, array-like of shape (n_columns,) or None
+        -1, 0 or 1 for each column; a mapping has names of attributes or positions of columns as its keys.
     features : sequence of Feature
+    names : sequence of str
+        Columns of the table.
 
     Examples
     --------
-    >>> resolve_monotonic({"age": 1, 2: -1}, [Feature("age"), Feature("height"), Feature("weight")])
+    >>> features = [Feature("age"), Feature("height"), Feature("weight")]
+    >>> resolve_monotonic({"age": 1, 3: -1}, features, ["id", "age", "height", "weight"])
     array([ 1,  0, -1])
     """
     if monotonic is None:
         return None
     if isinstance(monotonic, Mapping):
-        pairs = [(_position(key, features), value) for key, value in monotonic.items()]
+        pairs = [(_name(key, features, names), value) for key, value in monotonic.items()]
     else:
         values = [monotonic] if isinstance(monotonic, str) or np.ndim(monotonic) != 1 else list(monotonic)
-        if len(values) != len(features):
+        if len(values) != len(names):
             raise InvalidInputError(
-                f"`monotonic` must have -1, 0 or 1 for each of the {len(features)} attributes, or be a dict from names "
+                f"`monotonic` must have -1, 0 or 1 for each of the {len(names)} attributes, or be a dict from names "
                 f"to these; got {monotonic!r}."
             )
-        pairs = list(enumerate(values))
+        pairs = list(zip(names, values, strict=True))
+    places = {feature.name: place for place, feature in enumerate(features)}
     directions = np.zeros(len(features), dtype=np.int64)
-    for position, value in pairs:
-        name = features[position].name
+    for name, value in pairs:
         if isinstance(value, (bool, np.bool_, str)) or value not in (-1, 0, 1):
             raise InvalidInputError(f"`monotonic` must be -1, 0 or 1 for each attribute; got {value!r} for {name!r}.")
-        if value and features[position].categories is not None:
+        if not value or name not in places:  # no direction, or a column that is left out
+            continue
+        if features[places[name]].categories is not None:
             raise InvalidInputError(
                 f"`monotonic` is for numeric attributes, but {name!r} is categorical: its values have no order."
             )
-        directions[position] = int(value)
+        directions[places[name]] = int(value)
     return directions if directions.any() else None
 
 
-def _position(key: Any, features: Sequence[Feature]) -> int:
-    """Return the position of an attribute that is given by its name or position."""
-    names = [feature.name for feature in features]
-    if key in names:
-        return names.index(key)
+def _name(key: Any, features: Sequence[Feature], names: Sequence[str]) -> str:
+    """Return the name of an attribute or column that is given by its name, or by its position in the table."""
+    known = list(dict.fromkeys((*names, *(feature.name for feature in features))))
+    if key in known:
+        return str(key)
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
-        return int(key)
-    shown = ", ".join(repr(name) for name in names[:5])
+        return names[int(key)]
+    shown = ", ".join(repr(name) for name in known[:5])
     raise InvalidInputError(
-        f"`monotonic` names {key!r}, which is no attribute; there are {shown}{', ...' if len(names) > 5 else ''}."
+        f"`monotonic` names {key!r}, which is no attribute; there are {shown}{', ...' if len(known) > 5 else ''}."
     )

@@ -17,8 +17,13 @@ _SOLVERS: dict[str, Callable[..., Any]] = {solver.__name__: solver for solver in
 _PATH_NUMBERS = ("penalties", "intercepts", "gaps", "residuals", "risks")
 
 
-def encode_path(path: Path) -> dict[str, Any]:
-    """Return a path, the coefficients of each point as columns and values."""
+def encode_path(path: Path, max_cells: int) -> dict[str, Any]:
+    """Return a path, the coefficients of each point as columns and values; see `decode_path` for `max_cells`."""
+    if path.coefs.size > max_cells:
+        raise InvalidInputError(
+            f"A path of the model has {path.coefs.size} coefficients; a model file may have {max_cells} an output. "
+            "Fit it with fewer candidates, or fewer points of the path."
+        )
     supports = [np.flatnonzero(coef) for coef in path.coefs]
     fields: dict[str, Any] = {
         "parameter": path.parameter.name,
@@ -32,7 +37,7 @@ def encode_path(path: Path) -> dict[str, Any]:
         "seconds": path.seconds,
         "weight": float(path.weight),
     }
-    return fields if path.relaxed is None else {**fields, "relaxed": encode_path(path.relaxed)}
+    return fields if path.relaxed is None else {**fields, "relaxed": encode_path(path.relaxed, max_cells)}
 
 
 def decode_path(value: Value, n_terms: int, max_cells: int, *, relaxed: bool = True) -> Path:
@@ -113,7 +118,7 @@ def decode_solver(value: Value) -> Solver:
     """Return a solver, its parameters checked."""
     fields = value.fields(["solver", "parameters"])
     make = _SOLVERS[fields["solver"].text(list(_SOLVERS))]
-    solver = make(**decode_parameters(fields["parameters"], make))
+    solver = make(**decode_parameters(fields["parameters"], make, solvers=False))
     try:
         solver.check()
     except (ValueError, TypeError) as error:
@@ -154,15 +159,18 @@ def _encode_parameter(value: Any) -> Any:
     return {"omitted": type(value).__name__}
 
 
-def decode_parameters(value: Value, make: Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters for a constructor; one that the file omits has its default."""
+def decode_parameters(value: Value, make: Callable[..., Any], *, solvers: bool = True) -> dict[str, Any]:
+    """Return the parameters for a constructor; one that the file omits has its default.
+
+    Those of a solver hold no solvers: they could be nested without end.
+    """
     known = inspect.signature(make).parameters
     parameters = {}
     for name, item in value.keyed().items():
         if name not in known:
             item.refuse(f"a parameter of {make.__name__}")
         if not (isinstance(item.raw, dict) and "omitted" in item.raw):
-            parameters[name] = _decode_parameter(item)
+            parameters[name] = _decode_parameter(item, solvers=solvers)
     return parameters
 
 
@@ -174,14 +182,14 @@ def _decode_plain(value: Value) -> Any:
     return value.number() if isinstance(value.raw, float) else value.raw
 
 
-def _decode_parameter(value: Value) -> Any:
+def _decode_parameter(value: Value, *, solvers: bool) -> Any:
     if isinstance(value.raw, list):
         return [_decode_plain(item) for item in value.items()]
     if isinstance(value.raw, dict) and "pairs" in value.raw:
         pairs = [tuple(pair.items(2)) for pair in value.fields(["pairs"])["pairs"].items()]
         decoded = [(_decode_plain(key), _decode_plain(item)) for key, item in pairs]
         return dict(decoded)
-    if isinstance(value.raw, dict) and "solver" in value.raw:
+    if solvers and isinstance(value.raw, dict) and "solver" in value.raw:
         return decode_solver(value)
     return _decode_plain(value)
 

@@ -1,13 +1,13 @@
 """Labels, attributes and terms of a model as plain JSON values, and back."""
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, Part
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.terms import Linear, Term, Terms
 from rulegrove.estimators._checked_json import Value, encode_number, encode_numbers
@@ -81,21 +81,33 @@ def decode_classes(value: Value) -> AnyArray:
 
 def encode_feature(feature: Feature) -> dict[str, Any]:
     """Return an attribute."""
-    if feature.categories is None:
-        return {"name": feature.name}
-    what = f"Column '{feature.name}' cannot be saved: its category"
-    return {"name": feature.name, "categories": [encode_label(label, what) for label in feature.categories]}
+    fields: dict[str, Any] = {"name": feature.name}
+    if feature.categories is not None:
+        what = f"Column '{feature.name}' cannot be saved: its category"
+        fields["categories"] = [encode_label(label, what) for label in feature.categories]
+    told = {"pooled": feature.pooled, "column": feature.column, "part": feature.part, "as_text": feature.as_text}
+    return {**fields, **{name: value for name, value in told.items() if value not in (None, False)}}
 
 
 def decode_feature(value: Value) -> Feature:
     """Return an attribute."""
-    fields = value.fields(["name"], ["categories"])
-    if "categories" not in fields:
-        return Feature(fields["name"].text())
-    labels = tuple(decode_label(item) for item in fields["categories"].items())
-    if len(set(labels)) < len(labels):
-        fields["categories"].refuse("a list of different labels")
-    return Feature(fields["name"].text(), labels)
+    fields = value.fields(["name"], ["categories", "pooled", "column", "part", "as_text"])
+    labels: tuple[Hashable, ...] | None = None
+    if "categories" in fields:
+        labels = tuple(decode_label(item) for item in fields["categories"].items())
+        if len(set(labels)) < len(labels):
+            fields["categories"].refuse("a list of different labels")
+    feature = Feature(
+        fields["name"].text(),
+        labels,
+        pooled="pooled" in fields and fields["pooled"].boolean(),
+        column=fields["column"].text() if "column" in fields else None,
+        part=cast(Part, fields["part"].text(list(get_args(Part)))) if "part" in fields else None,
+        as_text="as_text" in fields and fields["as_text"].boolean(),
+    )
+    if (feature.pooled and labels is None) or (labels is not None) + (feature.part is not None) + feature.as_text > 1:
+        value.refuse("an attribute that is either a number, categories or a part of dates")
+    return feature
 
 
 # Terms.
@@ -126,7 +138,7 @@ def decode_condition(value: Value, features: Sequence[Feature]) -> Condition:
     if "categories" in fields:
         if "lower" in fields or "upper" in fields:
             value.refuse("a condition on categories, without bounds")
-        codes = fields["categories"].positions(len(labels or ())).tolist()
+        codes = fields["categories"].positions(features[feature].n_categories).tolist()
         return Condition(feature, categories=tuple(codes), missing=missing)
     lower = fields["lower"].number(special=True) if "lower" in fields else -np.inf
     upper = fields["upper"].number(special=True) if "upper" in fields else np.inf

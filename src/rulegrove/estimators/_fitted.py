@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.columns import CHUNK_ROWS
+from rulegrove.columns import CHUNK_ROWS, locate_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Term
 from rulegrove.estimators._design import Design
@@ -36,6 +36,8 @@ class Fitted:
     aliases : tuple of tuple of Alias
     class_shares : ndarray of shape (n_terms, n_classes), optional
         Share of each class where a rule holds, where it is known without the rows.
+    output_means : ndarray of shape (n_outputs,), optional
+        Mean of each output over all training rows; None in a model that was read from a file.
     """
 
     model: RuleModel
@@ -44,6 +46,7 @@ class Fitted:
     mean_targets: FloatArray
     aliases: tuple[tuple[Alias, ...], ...]
     class_shares: FloatArray | None = None
+    output_means: FloatArray | None = None
 
 
 def one_or_all(items: list[Any]) -> Any:
@@ -74,13 +77,14 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
     outputs : sequence of Weighted
     """
     entries: dict[Term, _Entry] = {}
-    intercepts = np.empty(len(outputs))
+    intercepts, output_means = np.empty(len(outputs)), np.empty(len(outputs))
     for output, weighted in enumerate(outputs):
         design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
         moments = design.total if design.whole is None else design.whole
         mean = moments.x_sum / moments.weight
         spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
         coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+        output_means[output] = moments.y_sum[place] / moments.weight + data.offset
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * design.terms.scales[columns]
         intercepts[output] = intercept - own_units @ design.terms.centers[columns] + data.offset
@@ -102,11 +106,13 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
             terms,
             coefs[0] if single else np.ascontiguousarray(coefs),
             float(intercepts[0]) if single else intercepts,
+            data.columns.names,
         ),
         np.array([entry.importance for entry in ranked], dtype=np.float64),
         np.array([entry.support for entry in ranked], dtype=np.float64),
         np.array([entry.mean_target for entry in ranked], dtype=np.float64),
         tuple(entry.aliases for entry in ranked),
+        output_means=output_means,
     )
 
 
@@ -121,6 +127,45 @@ def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArr
     if data.drawn is not None:
         return np.sort(rows[np.argpartition(-data.drawn.ranks[rows], CALIBRATION_ROWS - 1)[:CALIBRATION_ROWS]])
     return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that were held out, with the scores by models that were fitted without their folds.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_scored,)
+        Their positions.
+    scores, targets : ndarray of shape (n_scored, n_outputs)
+        Targets as the fit has them.
+    weights : ndarray of shape (n_scored,), optional
+    """
+
+    rows: IntArray
+    scores: FloatArray
+    targets: FloatArray
+    weights: FloatArray | None
+
+
+def score_held_out(data: TrainingData, folds: IntArray, pools: Sequence[Pool]) -> HeldOut | None:
+    """Score rows that were held out, at most `CALIBRATION_ROWS`; None where there are none.
+
+    Parameters
+    ----------
+    data : TrainingData
+    folds : ndarray of shape (n_rows,)
+        Fold of every row of the table.
+    pools : sequence of Pool
+        One for all outputs, or one for each.
+    """
+    if not pools[0].outputs[0].selection.fold_points:  # the point was given
+        return None
+    rows = sample_held_out(data, folds, len(pools[0].fold_terms))
+    if not rows.size:
+        return None
+    scores = np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools])
+    return HeldOut(rows, scores, data.targets[rows], data.weights_of(rows))
 
 
 def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: Pool) -> FloatArray:
@@ -170,10 +215,12 @@ def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_
     return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
 
 
-def share_importance(fitted: Fitted, n_features: int) -> FloatArray:
-    """Share the importance of terms among their attributes, equally; all add up to one."""
-    shares = np.zeros(n_features)
-    for term, importance in zip(fitted.model.terms, fitted.importances, strict=True):
+def share_importance(fitted: Fitted) -> FloatArray:
+    """Share the importance of terms equally among their attributes, and so among columns; all add up to one."""
+    model = fitted.model
+    shares = np.zeros(len(model.names))
+    places = locate_sources(model.features, model.names)
+    for term, importance in zip(model.terms, fitted.importances, strict=True):
         for feature in term.features:
-            shares[feature] += importance / len(term.features)
+            shares[places[feature]] += importance / len(term.features)
     return shares / shares.sum() if shares.any() else shares

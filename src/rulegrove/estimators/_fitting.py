@@ -1,6 +1,5 @@
 """A pool of rules: grown, counted, weighted, a point chosen."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +8,7 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove._warn import warn_user
 from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._design import Candidates, Counted, Design, Request, make_design
@@ -253,12 +253,11 @@ def check_drawn(design: Design, outputs: Sequence[Weighted]) -> None:
         noise = float(np.sqrt(np.sum(weights**2 * (losses - mean) ** 2)) / weights.sum())
         whole = squared_error(design.whole.of_output(output), coef, intercept)
         if abs(whole - mean) > DRAWN_ERRORS * noise + ROUNDING * (mean + whole):
-            warnings.warn(
+            warn_user(
                 f"The model was fitted on a sample of {counted.sum():,} rows, where its mean squared error is "
                 f"{mean:.4g}; over all rows it is {whole:.4g}, {abs(whole - mean) / max(noise, 1e-300):.1f} standard "
                 "errors away. Take a solver with the squared loss, which goes by all rows.",
                 SampleWarning,
-                stacklevel=5,
             )
 
 

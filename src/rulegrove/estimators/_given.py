@@ -1,6 +1,5 @@
 """Rules that are not grown here: those of trees that someone has fitted already, and an expert's own."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray
+from rulegrove._warn import warn_user
 from rulegrove.columns import CHUNK_ROWS
 from rulegrove.design.bits import compile_rules
 from rulegrove.estimators._constraints import Constraints
@@ -129,7 +129,7 @@ def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int |
         told = f"The rule '{rule.text(features)}' holds on {'all' if support else 'no'} rows of the training data"
         if forced:
             raise InvalidInputError(f"{told}, so it can have no weight of its own; leave it out of `rules`.")
-        warnings.warn(f"{told}; it is left out.", DroppedRuleWarning, stacklevel=7)
+        warn_user(f"{told}; it is left out.", DroppedRuleWarning)
     if forced:
         _check_independent(found, shared / data.rows.size, [rule.text(features) for rule in found])
     return found

@@ -8,7 +8,7 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._typing import AnyArray
 from rulegrove._validation import check_groups, check_weights
-from rulegrove.columns import Columns, learn_columns
+from rulegrove.columns import Columns, Reading, count_rows, learn_columns
 from rulegrove.estimators._design import Counted, Request, count_requests
 from rulegrove.estimators._sampling import (
     Folds,
@@ -38,8 +38,8 @@ class TableInMemory:
         What checks the target and returns it as an array: ``read_labels(y, n_rows)``.
     classes : bool
         Whether the target is classes.
-    categorical, max_categories
-        As in `learn_columns`.
+    reading : Reading
+        What the user says about the columns.
     n_threads : int
     """
 
@@ -52,28 +52,25 @@ class TableInMemory:
         *,
         read_labels: Callable[[Any, int], AnyArray],
         classes: bool,
-        categorical: Any,
-        max_categories: int,
+        reading: Reading,
         n_threads: int,
     ):
-        n_rows = len(table)
+        n_rows = count_rows(table)
         self.table, self.n_threads = table, n_threads
         self.weights = check_weights(sample_weight, n_rows)
         self.y = read_labels(y, n_rows)
         self.groups = check_groups(groups, n_rows)
-        self.classes, self.categorical, self.max_categories = classes, categorical, max_categories
+        self.classes, self.reading = classes, reading
         self.columns: Columns | None = None
 
     def sample(self, seed: int, size: Size) -> Sampled:
         """Draw the rows whose random numbers are the smallest."""
         counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)
         positions, ranks = draw_positions(seed, counted, size(counted.size))
-        self.columns = learn_columns(
-            self.table, categorical=self.categorical, max_categories=self.max_categories, rows=positions
-        )
+        self.columns = learn_columns(self.table, self.reading, rows=positions)
         return Sampled(
             table=self.table,
-            columns=Columns(self.columns.features, list(self.columns.take(positions))),
+            columns=Columns(self.columns.features, list(self.columns.take(positions)), names=self.columns.names),
             y=self.y[positions],
             weights=None if self.weights is None else self.weights[positions],
             positions=positions,

@@ -1,6 +1,5 @@
 """What is learned from: the target, the rows that count, the fold of each."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
+from rulegrove._warn import warn_user
 from rulegrove.columns import CHUNK_ROWS, Columns
 from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
@@ -118,7 +118,7 @@ def warn_constant(data: TrainingData) -> None:
     for position in constant:
         what = "has no values" if np.isnan(first[position]) else "is constant"
         name = data.columns.features[position].name
-        warnings.warn(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning, stacklevel=5)
+        warn_user(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning)
 
 
 def assign_folds(

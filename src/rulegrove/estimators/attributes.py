@@ -24,7 +24,7 @@ from rulegrove._validation import (
     count_threads,
     guess_task,
 )
-from rulegrove.columns import Columns, as_table, is_frame
+from rulegrove.columns import Columns, as_table, is_frame, locate_sources
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, grow_rules
@@ -96,6 +96,12 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         How rules are grown, as in `RuleEnsembleClassifier`.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns.
+    numeric_features : array-like or None, default=None
+        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and words
+        that are none count as missing.
+    identifiers : {"auto"}, array-like or None, default="auto"
+        Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
+        numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"fpc", "glmnet", "spgl1", "pathbuild"} or solver, default="fpc"
         What weights the rules that vote, and whose weights are `importances_`.
     random_state : int, RandomState instance or None, default=None
@@ -183,6 +189,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
                 "max_conditions",
                 "max_bins",
                 "categorical_features",
+                "numeric_features",
+                "identifiers",
                 "solver",
                 "random_state",
                 "n_jobs",
@@ -214,6 +222,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         max_conditions: int | None = None,
         max_bins: int = 255,
         categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
         solver: Any = "fpc",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -237,6 +247,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         self.max_conditions = max_conditions
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
+        self.identifiers = identifiers
         self.solver = solver
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -313,6 +325,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             max_bins=self.max_bins,
             terms="rules",
             categorical_features=self.categorical_features,
+            numeric_features=self.numeric_features,
+            identifiers=self.identifiers,
             solver=self.solver,
             selection=1.0,  # a given point needs no folds
         )
@@ -348,7 +362,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     def _keep(self, repetitions: Sequence[_Repetition], columns: Columns) -> None:
         """Set the fitted attributes and the mask."""
         self.__dict__.pop("losses_", None)  # those of an earlier fit by the other criterion
-        self.importances_ = np.mean([repetition.importances for repetition in repetitions], axis=0)
+        importances = np.mean([repetition.importances for repetition in repetitions], axis=0)
         voted = [
             VotedRule(rule, rule.text(columns.features), number, votes)
             for number, repetition in enumerate(repetitions)
@@ -356,28 +370,29 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         ]
         self.rule_votes_ = tuple(sorted(voted, key=lambda one: (-one.votes, one.repetition, one.rule)))
         fits = [repetition.fit for repetition in repetitions if repetition.fit is not None]
-        order = self._spare(fits, columns.n_features) if fits else self._count_votes(repetitions)
-        self.ranking_ = np.empty(order.size, dtype=np.int64)
-        self.ranking_[order] = np.arange(order.size, 0, -1)
+        order, votes, losses = self._spare(fits, columns.n_features) if fits else _count_votes(repetitions, importances)
+        places = locate_sources(columns.features, columns.names)  # a column of dates has several attributes
+        self.importances_, self.votes_ = np.zeros(len(columns.names)), np.zeros(len(columns.names), dtype=np.int64)
+        np.add.at(self.importances_, places, importances)
+        np.maximum.at(self.votes_, places, votes)
+        if losses is not None:
+            self.losses_ = np.full(len(columns.names), -np.inf)
+            np.maximum.at(self.losses_, places, losses)
+            self.losses_[np.isneginf(self.losses_)] = 0.0  # of columns that are left out
+        steps = np.full(len(columns.names), -1)  # the last step at which an attribute of a column was still there
+        steps[places[order]] = np.arange(order.size)
+        self.ranking_ = np.empty(len(columns.names), dtype=np.int64)
+        self.ranking_[np.argsort(steps, kind="stable")] = np.arange(len(columns.names), 0, -1)
         self._mask = self._choose()
 
-    def _spare(self, fits: Sequence[RidgeFit], n_features: int) -> IntArray:
-        """Take attributes and copies away, count the votes against it, and return the order of the attributes."""
+    def _spare(self, fits: Sequence[RidgeFit], n_features: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """Take attributes and copies away; return the order of the attributes, the votes to keep each, the losses."""
         found = eliminate(fits, fits[0].uses.shape[1])
         losses, shadows = found.losses[:, :n_features], found.losses[:, n_features:]
         votes = np.count_nonzero(losses > np.maximum(shadows.max(axis=1, keepdims=True), self.min_loss), axis=0)
         order = found.order[found.order < n_features]
-        self.losses_ = losses.mean(axis=0)
-        self.votes_ = np.empty(n_features, dtype=np.int64)
-        self.votes_[order] = np.maximum.accumulate(votes[order])
-        return order
-
-    def _count_votes(self, repetitions: Sequence[_Repetition]) -> IntArray:
-        """Count the votes of rules for their attributes and return the order."""
-        self.votes_ = np.zeros(self.importances_.size, dtype=np.int64)
-        for repetition in repetitions:
-            self.votes_[list({feature for rule in repetition.rules for feature in rule.features})] += 1
-        return np.lexsort((self.importances_, self.votes_))
+        votes[order] = np.maximum.accumulate(votes[order])
+        return order, votes, losses.mean(axis=0)
 
     def _choose(self) -> BoolArray:
         """Return the mask of the attributes to keep."""
@@ -416,8 +431,17 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _count_votes(repetitions: Sequence[_Repetition], importances: FloatArray) -> tuple[IntArray, IntArray, None]:
+    """Count the votes of rules for their attributes; return the order of the attributes and the votes."""
+    votes = np.zeros(importances.size, dtype=np.int64)
+    for repetition in repetitions:
+        votes[list({feature for rule in repetition.rules for feature in rule.features})] += 1
+    return np.lexsort((importances, votes)), votes, None
 
 
 def _complementary_halves(data: TrainingData, n_repeats: int, rng: np.random.Generator) -> list[IntArray]:

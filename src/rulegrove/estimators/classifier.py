@@ -12,11 +12,12 @@ from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._fitted import Fitted, held_out_scores, sample_held_out, share_classes
-from rulegrove.estimators._fitting import HONEST_ROWS, Pool
+from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
+from rulegrove.estimators._fitting import HONEST_ROWS
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
+from rulegrove.estimators.figures import ClassFigures, judge_classes, share_of_classes
 from rulegrove.estimators.presets import OF_CLASSIFIER
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
@@ -111,6 +112,12 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
+    numeric_features : array-like or None, default=None
+        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and words
+        that are none count as missing.
+    identifiers : {"auto"}, array-like or None, default="auto"
+        Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
+        numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
         What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
         or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
@@ -148,8 +155,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     Attributes
     ----------
     rules_ : RuleTable
-        The terms of the model, the most important first, with text, coefficient, importance, support and
-        confidence. ``rules_.to_frame()`` gives a data frame.
+        The terms of the model, the most important first, with text, coefficient, importance, support, confidence
+        and the base rate to compare that with. ``rules_.to_frame()`` gives a data frame.
     coef_ : ndarray of shape (n_terms,)
         Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the scores.
     intercept_ : float
@@ -164,10 +171,16 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     candidates_ : Terms
         The candidate terms, in the order of the columns of ``path_.coefs``.
     classes_ : ndarray of shape (2,)
+    class_shares_ : ndarray of shape (2,) or None
+        Share of each class in the (weighted) training rows; None for a model from a file without it.
     multiclass_ : str
         The mode that was used.
     calibration_ : Temperature, Curves or None
         What turns scores into probabilities; None for the meaning of the loss.
+    held_out_ : ClassFigures or None
+        Accuracy, AUC, log loss, confusion, ROC and reliability on rows of the folds that were held out (10,000 of
+        them at most), beside those of the base rate; None without cross-validation. ``held_out_.honest`` tells whether
+        the rules were grown without these rows.
     settings_ : dict
         Parameters that `preset` has changed, with what was used; empty without one.
     n_features_in_ : int
@@ -195,6 +208,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     True
     >>> sorted(set(model.predict(X)))
     [np.str_('benign'), np.str_('malignant')]
+
+    How well it did on rows that its folds held out, beside always saying the more frequent class:
+
+    >>> model.held_out_.accuracy > 0.9, round(model.held_out_.base_accuracy, 3)
+    (True, 0.655)
 
     A short list of short rules, with all else as a preset has it:
 
@@ -248,6 +266,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         tree_loss: str = "auto",
         multiclass: str = "auto",
         categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
         solver: Any = "glmnet",
         selection: str | float = "auto",
         cv: Any = 5,
@@ -279,6 +299,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             force_rules=force_rules,
             tree_loss=tree_loss,
             categorical_features=categorical_features,
+            numeric_features=numeric_features,
+            identifiers=identifiers,
             solver=solver,
             selection=selection,
             cv=cv,
@@ -405,24 +427,36 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             return [data]
         return [data.of_output(output) for output in range(n_outputs)]
 
-    def _calibrate(self, data: TrainingData, folds: IntArray, pools: list[Pool]) -> None:
+    def _calibrate(self, held_out: HeldOut | None) -> None:
         self.calibration_: Temperature | Curves | None = None
         method = self.calibration
-        if method == "auto":  # the logistic loss has probabilities of its own, a given point has no held-out scores
-            method = "temperature" if isinstance(self.selection, str) and self._loss_name != "logistic" else None
-        if method is None or not self._model.terms:
+        if method == "auto":  # the logistic loss has probabilities of its own
+            method = "temperature" if self._loss_name != "logistic" else None
+        if method is None or held_out is None or not self._model.terms:
             return
-        rows = sample_held_out(data, folds, len(pools[0].fold_terms))
-        scores = np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools])
-        weights = data.weights_of(rows)
-        binary = scores.shape[1] == 1
-        codes = (data.targets[rows, 0] > 0).astype(np.int64) if binary else np.argmax(data.targets[rows], axis=1)
+        codes, weights = read_codes(held_out.targets), held_out.weights
         self.calibration_ = fit_calibration(
-            method,
-            scores[:, 0] if binary else scores,
-            codes,
-            np.ones(rows.size) if weights is None else weights,
+            method, _own_scores(held_out), codes, np.ones(codes.size) if weights is None else weights
         )
+
+    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures:
+        scores = _own_scores(held_out)
+        return judge_classes(
+            read_codes(held_out.targets),
+            choose_classes(scores),
+            self._probabilities(scores),
+            held_out.weights,
+            shares=share_of_classes(
+                read_codes(data.targets[data.rows]), data.weights_of(data.rows), len(self.classes_)
+            ),
+            honest=honest,
+        )
+
+    def _keep(self, fitted: Fitted, data: TrainingData) -> None:
+        assert fitted.output_means is not None
+        shares = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
+        self.class_shares_: FloatArray | None = np.array([1.0 - shares[0], shares[0]]) if shares.size == 1 else shares
+        super()._keep(fitted, data)
 
     def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
         model, labels = fitted.model, self.classes_.tolist()
@@ -453,11 +487,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         positive = bool(coefs[strongest] > 0)
         is_rule = isinstance(term, Rule)
         share = float(shares[strongest])
+        base = None if self.class_shares_ is None else float(self.class_shares_[strongest])
         return {
             "coefficient": float(coefs[1] if len(labels) == 2 else coefs[strongest]),
             "speaks_for": self.classes_[strongest],
             "against": not positive,
             "confidence": (share if positive else 1.0 - share) if is_rule else None,
+            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
             "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
             "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
         }
@@ -546,3 +582,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 def choose_classes(scores: FloatArray) -> IntArray:
     """Return the place of the class of the largest score; with two classes the second one's score is given."""
     return np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
+
+
+def read_codes(targets: FloatArray) -> IntArray:
+    """Return the place of each row's class from targets of one or more outputs."""
+    return np.argmax(targets, axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(np.int64)
+
+
+def _own_scores(held_out: HeldOut) -> FloatArray:
+    """Return held-out scores as `decision_function` would."""
+    return held_out.scores if held_out.scores.shape[1] > 1 else held_out.scores[:, 0]

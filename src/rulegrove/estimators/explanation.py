@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray
+from rulegrove._words import printable
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
@@ -59,19 +60,19 @@ class RowExplanation:
     @property
     def sentences(self) -> list[str]:
         """Each part with its term as a sentence."""
-        about = "" if self.label is None else f" for {self.label}"
+        about = "" if self.label is None else f" for {printable(str(self.label))}"
         return [f"{part:+.4g}{about}. {term.sentence}" for part, term in zip(self.parts, self.terms, strict=True)]
 
     def _headline(self) -> str:
         if self.label is None:
             return f"Predicted {self.prediction:.4g}"
         likely = "" if self.probability is None else f" with probability {self.probability:.3g}"
-        return f"Predicted {self.prediction}{likely}; score {self.score:+.4g} for {self.label}"
+        return printable(f"Predicted {self.prediction}{likely}; score {self.score:+.4g} for {self.label}")
 
     def _rows(self, top: int) -> list[tuple[str, str]]:
         """Parts and words for display."""
         shown = list(zip(self.parts, self.terms, strict=True))[:top]
-        rows = [(f"{part:+.4g}", term.short_text) for part, term in shown]
+        rows = [(f"{part:+.4g}", term.text) for part, term in shown]
         hidden = self.parts[top:]
         more = [(f"{hidden.sum():+.4g}", f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
         return [*rows, *(more if hidden.size else []), (f"{self.intercept:+.4g}", "intercept")]

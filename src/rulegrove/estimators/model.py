@@ -7,7 +7,7 @@ import numpy as np
 
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.columns import Columns, Feature
+from rulegrove.columns import Columns, Feature, list_sources
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
 from rulegrove.design.terms import Linear, Term
 from rulegrove.rules.rule import Rule
@@ -28,12 +28,15 @@ class RuleModel:
     coefs : ndarray of shape (n_terms,) or (n_outputs, n_terms)
         In the unit of each term: a rule's 0/1, a linear term's attribute.
     intercept : float or ndarray of shape (n_outputs,)
+    columns : tuple of str, optional
+        Columns of the training table, where these are not just those that the attributes are read from.
     """
 
     features: tuple[Feature, ...]
     terms: tuple[Term, ...]
     coefs: FloatArray
     intercept: float | FloatArray
+    columns: tuple[str, ...] | None = None
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
 
@@ -41,6 +44,17 @@ class RuleModel:
         is_rule = np.array([isinstance(term, Rule) for term in self.terms], dtype=bool)
         object.__setattr__(self, "_rule_places", np.flatnonzero(is_rule))
         object.__setattr__(self, "_linear_places", np.flatnonzero(~is_rule))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the training table."""
+        return list_sources(self.features) if self.columns is None else self.columns
+
+    @cached_property
+    def used_names(self) -> tuple[str, ...]:
+        """Columns that the terms need, in the order of the attributes."""
+        used = sorted({feature for term in self.terms for feature in term.features})
+        return list_sources(self.features[feature] for feature in used)
 
     @cached_property
     def _program(self) -> RuleProgram:

@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._files import write_whole
+from rulegrove._files import open_file, write_whole
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_parameters
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Term
+from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._checked_json import Value, encode_numbers, parse
+from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
 from rulegrove.estimators._fitted import Fitted, one_or_all, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
 FORMAT = "rulegrove model"
 VERSION = 1  # of the layout; docs/model-file.md tells what each one holds
-MAX_BYTES = 2**28  # a file beyond 256 MB is not read: the largest models take some megabytes
 MAX_CELLS = 2**27  # coefficients of all paths together once their zeros are written out: a gigabyte
+MAX_WORDS = 2**28  # characters of all terms in words: a short file can have a long name that many conditions repeat
 
 ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]] = {
     "RuleEnsembleClassifier": RuleEnsembleClassifier,
@@ -39,7 +40,8 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _COMMON += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings"]  # files of the first versions have none
+_LATER = ["settings", "columns", "checksum", "held_out"]  # files of the first versions have none
+_LATER_OF_CLASSES = ["class_shares"]
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -83,6 +85,9 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Loading runs no code from the file: every value is checked for type, length and range, and what does not fit
     is an `InvalidInputError` that names the place. Predictions are those of the saved model bit for bit.
 
+    A file whose values are not those of its `checksum` is refused as damaged. Whoever edits a file by hand removes the
+    field `checksum`; a file without one loads, and saving the model gives it a new one.
+
     Parameters
     ----------
     path : str or path
@@ -90,7 +95,7 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Returns
     -------
     RuleEnsembleClassifier or RuleEnsembleRegressor
-        As it was saved, with `rules_`, `path_`, `selection_` and `candidates_`.
+        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_` and `held_out_`.
 
     See Also
     --------
@@ -107,10 +112,9 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
         ...
     rulegrove.exceptions.InvalidInputError: model.json is no rulegrove model: its `format` is 'something else'.
     """
-    file = FilePath(path)
-    with file.open("rb") as handle:
+    with open_file(path) as handle:
         content = handle.read(MAX_BYTES + 1)
-    return parse_model(content, file.name)
+    return parse_model(content, FilePath(path).name)
 
 
 def dump_model(model: BaseRuleEnsemble) -> str:
@@ -124,6 +128,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
+        "checksum": "",  # of all that follows; here, where someone who edits the file finds it
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
         "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_own_rules(model)},
@@ -131,11 +136,16 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "features": [file_terms.encode_feature(feature) for feature in own.features],
         "named_features": hasattr(model, "feature_names_in_"),
         "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
+        "held_out": file_figures.encode_figures(model.held_out_),
     }
+    if own.names != list_sources(own.features):
+        document["columns"] = list(own.names)
     if isinstance(model, RuleEnsembleClassifier):
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
         document["calibration"] = fits.encode_calibration(model.calibration_)
+        if model.class_shares_ is not None:
+            document["class_shares"] = encode_numbers(model.class_shares_)
     coefs = np.atleast_2d(own.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in _as_list(model.candidates_)]
@@ -143,12 +153,19 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     document["outputs"] = [
         {
             "solver": fits.encode_solver(solver),
-            "path": fits.encode_path(path),
+            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(own.intercept))),
             "selection": fits.encode_selection(selection),
         }
         for solver, path, selection in zip(*parts, strict=True)
     ]
-    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    if (n_characters := sum(len(row.text) for row in model.rules_)) > MAX_WORDS:
+        raise InvalidInputError(
+            f"The terms in words have {n_characters} characters; a model file may have {MAX_WORDS}."
+        )
+    document["checksum"] = checksum(document)
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    check_size(text.encode(), "The model")
+    return text
 
 
 def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
@@ -168,14 +185,9 @@ def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifie
     name : str
         Of the file, for messages.
     """
-    if len(content) > MAX_BYTES:
-        raise InvalidInputError(f"{name} is larger than {MAX_BYTES} bytes; no model file is. Check the path.")
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{name} is no model file, or a damaged one: {error}.") from None
-    document = parse(text, name)
+    document = parse(content, name)
     _check_version(document)
+    _check_sum(document)
     return _decode_model(document)
 
 
@@ -183,10 +195,9 @@ def _check_version(document: Value) -> None:
     """Refuse what is no model file, or one of another layout."""
     raw, name = document.raw, document.file
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        came = (
-            f"its `format` is {raw['format']!r}" if isinstance(raw, dict) and "format" in raw else "it has no `format`"
-        )
-        raise InvalidInputError(f"{name} is no rulegrove model: {came[:80]}.")
+        known = isinstance(raw, dict) and "format" in raw
+        came = f"its `format` is {quote(raw['format'])}" if known else "it has no `format`"
+        raise InvalidInputError(f"{name} is no rulegrove model: {came}.")
     version = raw.get("version")
     if type(version) is not int or version < 1:
         Value(version, "version", name).refuse("a positive integer")
@@ -197,11 +208,27 @@ def _check_version(document: Value) -> None:
         )
 
 
+def _check_sum(document: Value) -> None:
+    """Refuse values that are not those that were written."""
+    if "checksum" not in document.raw:
+        return
+    try:
+        found = checksum(document.raw)
+    except RecursionError:
+        document.refuse("an object whose values are not nested so deeply")
+    if document.keyed()["checksum"].text() != found:
+        raise InvalidInputError(
+            f"{document.file} is damaged, or was edited: its values are not those of its `checksum`. Take a whole copy "
+            "of it; or, if it was edited on purpose, remove the field `checksum` from the file and load it again."
+        )
+
+
 def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
     of_classes = name == "RuleEnsembleClassifier"
-    fields = document.fields([*_COMMON, *(_OF_CLASSES if of_classes else [])], _LATER)
+    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], [])
+    fields = document.fields([*_COMMON, *needed], [*_LATER, *later])
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
     model.settings_ = _decode_settings(fields["settings"], name) if "settings" in fields else {}
@@ -216,12 +243,26 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         fields["intercepts"].refuse(f"a list of {n_outputs}")
     if isinstance(model, RuleEnsembleClassifier):
         model.calibration_ = fits.decode_calibration(fields["calibration"], n_outputs)
-    model.n_features_in_ = len(features)
+    columns = _decode_columns(fields, features)
+    model.n_features_in_ = len(columns)
     if fields["named_features"].boolean():
-        model.feature_names_in_ = np.array([feature.name for feature in features], dtype=object)
-    _set_terms(model, fields["terms"], features, intercepts)
+        model.feature_names_in_ = np.array(columns, dtype=object)
+    _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
+    n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
+    model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
     return model
+
+
+def _decode_columns(fields: dict[str, Value], features: Sequence[Feature]) -> tuple[str, ...]:
+    """Return the columns of the training table: as listed, or just those that the attributes are read from."""
+    needed = list_sources(features)
+    if "columns" not in fields:
+        return needed
+    columns = tuple(item.text() for item in fields["columns"].items())
+    if len(set(columns)) < len(columns) or not set(needed) <= set(columns):
+        fields["columns"].refuse("a list of different columns, with those of all attributes")
+    return columns
 
 
 def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
@@ -244,6 +285,8 @@ def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> Non
     """Set what a classifier knows of its classes."""
     model.classes_ = file_terms.decode_classes(fields["classes"])
     model.multiclass_ = fields["multiclass"].text(["ovr", "shared", "grouped"])
+    shares = fields.get("class_shares")
+    model.class_shares_ = None if shares is None else file_terms.decode_shares(shares, len(model.classes_))
 
 
 def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
@@ -265,12 +308,14 @@ def _set_terms(
     value: Value,
     features: tuple[Feature, ...],
     intercepts: FloatArray,
+    columns: tuple[str, ...],
 ) -> None:
     """Set the ranked terms and what follows from them."""
     n_outputs, of_classes = len(intercepts), isinstance(model, RuleEnsembleClassifier)
     terms: list[Term] = []
     coefs: list[FloatArray] = []
     rows = []
+    n_characters = 0
     for place, item in enumerate(value.items()):
         own = ["conditions"] if isinstance(item.raw, dict) and "conditions" in item.raw else ["linear"]
         about = ["support", "shares" if of_classes else "mean_target"] if own == ["conditions"] else []
@@ -280,14 +325,17 @@ def _set_terms(
             if "conditions" in fields
             else file_terms.decode_linear(fields["linear"], features)
         )
+        text = term.text(features)
+        n_characters += len(text)
+        if n_characters > MAX_WORDS:
+            value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
         terms.append(term)
         coefs.append(fields["coefs"].numbers(n_outputs))
         rows.append(
             RankedTerm(
                 rank=place + 1,
                 kind="rule" if isinstance(term, Rule) else "linear",
-                text=term.text(features),
-                short_text=term.text(features, DIGITS),
+                text=text,
                 importance=fields["importance"].number(0.0),
                 support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),
@@ -303,13 +351,14 @@ def _set_terms(
         tuple(terms),
         table[0] if n_outputs == 1 else table,
         float(intercepts[0]) if n_outputs == 1 else intercepts,
+        columns,
     )
     importances = np.array([row.importance for row in rows], dtype=np.float64)
     model._model = own_model
     model.rules_ = RuleTable(rows, of_classes=of_classes)
     model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
     nothing = np.zeros(len(terms))
-    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()), len(features))
+    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()))
 
 
 def _describe(

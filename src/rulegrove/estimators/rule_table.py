@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._words import printable
 from rulegrove.design.terms import Term
 
 SHOWN_ROWS = 20
-DIGITS = 4  # of thresholds, in printed tables only
 _STYLE = "text-align:left;vertical-align:top"
 
 
@@ -26,8 +26,6 @@ class RankedTerm:
     kind : {"rule", "linear"}
     text : str
         The term in words, thresholds exact.
-    short_text : str
-        The same with rounded thresholds, for display.
     coefficient : float
         What the term adds to the score when a rule holds, or by unit of the attribute of a linear term.
     importance : float
@@ -35,7 +33,10 @@ class RankedTerm:
     support : float
         Share of the (weighted) training rows on which a rule holds; 1 for a linear term.
     confidence : float or None
-        Share of `speaks_for` among the training rows on which the rule holds; None for a linear term or in regression.
+        Share of `speaks_for` among the training rows on which the rule holds, or of all other classes if the rule is
+        `against` it; None for a linear term or in regression.
+    base_rate : float or None
+        The same share among all training rows, which tells whether the confidence is high; None where that is.
     mean_target : float or None
         Mean of the target where the rule holds (regression); None otherwise.
     speaks_for : object
@@ -55,13 +56,13 @@ class RankedTerm:
     rank: int
     kind: str
     text: str
-    short_text: str
     coefficient: float
     importance: float
     support: float
     aliases: tuple[str, ...]
     term: Term
     confidence: float | None = None
+    base_rate: float | None = None
     mean_target: float | None = None
     speaks_for: Any = None
     against: bool = False
@@ -72,14 +73,16 @@ class RankedTerm:
     def sentence(self) -> str:
         """The term as a sentence."""
         if self.kind == "linear":
-            start, more = f"The more {self.short_text}", f"{self.coefficient:+.4g} a unit"
+            start, more = f"The more {self.text}", f"{self.coefficient:+.4g} a unit"
         else:
-            start, more = f"If {self.short_text}", f"{self.coefficient:+.4g}, on {self.support:.1%} of the rows"
+            start, more = f"If {self.text}", f"{self.coefficient:+.4g}, on {self.support:.1%} of the rows"
         if self.speaks_for is None:
             return f"{start}: the prediction changes by {more}."
-        likely = "less" if self.against else "more"
-        sure = "" if self.confidence is None or self.against else f", {self.confidence:.1%} of them {self.speaks_for}"
-        return f"{start}: {self.speaks_for} is {likely} likely ({more}{sure})."
+        label, likely = printable(str(self.speaks_for)), "less" if self.against else "more"
+        if self.confidence is not None and not self.against:
+            usual = "" if self.base_rate is None else f" against {self.base_rate:.1%} of all"
+            more += f", {self.confidence:.1%} of them {label}{usual}"
+        return f"{start}: {label} is {likely} likely ({more})."
 
 
 class RuleTable(Sequence[RankedTerm]):
@@ -112,7 +115,7 @@ class RuleTable(Sequence[RankedTerm]):
         Returns
         -------
         dict of list
-            ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence`` for classes or
+            ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate`` for classes or
             ``mean_target`` for regression. More than two classes each have a ``coefficient of`` and a ``share of``.
         """
         columns: dict[str, list[Any]] = {
@@ -126,6 +129,7 @@ class RuleTable(Sequence[RankedTerm]):
         if self._of_classes:
             columns["class"] = [term.speaks_for for term in self._terms]
             columns["confidence"] = [term.confidence for term in self._terms]
+            columns["base_rate"] = [term.base_rate for term in self._terms]
             for label in next((term.coefficients for term in self._terms if term.coefficients), {}):
                 columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self._terms]
                 columns[f"share of {label}"] = [
@@ -146,21 +150,23 @@ class RuleTable(Sequence[RankedTerm]):
         return make_frame(self.to_dict(), backend)
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and cells for display."""
+        """Header and cells for display; files of the first versions know no base rates."""
         header = ["", "importance", "coefficient", "support"]
-        header += ["confidence", "class", "rule"] if self._of_classes else ["mean target", "rule"]
+        with_base = any(term.base_rate is not None for term in self._terms)
+        header += ["confidence", *["base"] * with_base, "class"] if self._of_classes else ["mean target"]
         largest = max((term.importance for term in self._terms), default=1.0) or 1.0
         rows = []
         for term in self._terms[:SHOWN_ROWS]:
             row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
             row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
             if self._of_classes:
-                sure = "" if term.confidence is None else f"{term.confidence:.1%}"
-                row += [sure, f"{'not ' * term.against}{term.speaks_for}"]
+                shares = [term.confidence, *[term.base_rate] * with_base]
+                row += ["" if share is None else f"{share:.1%}" for share in shares]
+                row.append(printable(f"{'not ' * term.against}{term.speaks_for}"))
             else:
                 row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")
-            rows.append([*row, term.short_text])
-        return header, rows
+            rows.append([*row, term.text])
+        return [*header, "rule"], rows
 
     def __repr__(self) -> str:
         if not self._terms:

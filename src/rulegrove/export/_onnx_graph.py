@@ -8,15 +8,17 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from rulegrove._typing import AnyArray
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, Part
 from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring
+from rulegrove.export._scoring import Scoring, describe_columns, is_text, is_unicode, split_categories
 from rulegrove.rules.rule import Condition
 
 OPSET = 19  # the first in which texts can be compared
 IR_VERSION = 9  # what came with it: newer ones would shut out older runtimes
 MISSING_TEXT = ""  # ONNX has no missing text
+MISSING_TIME = -(2**63)  # nor a missing integer
+_OWN_NAMES = {"label", "scores", "probabilities", "prediction"}  # of the outputs
 
 
 class _Graph:
@@ -51,6 +53,14 @@ class _Graph:
         )
         return self.add("Gather", twice, self.constant(0, np.int64), axis=-1)
 
+    def integers(self, operator: str, values: str, by: int) -> str:
+        """Combine whole numbers with a constant."""
+        return self.add(operator, values, self.constant(by, np.int64))
+
+    def divide(self, values: str, by: int) -> str:
+        """Divide whole numbers and round down; ``Div`` rounds towards zero."""
+        return self.integers("Div", self.add("Sub", values, self.integers("Mod", values, by)), by)
+
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
         """Add a constant; return its name."""
         name = f"rg_constant_{len(self.constants)}"
@@ -60,6 +70,7 @@ class _Graph:
 
 def write_graph(scoring: Scoring) -> onnx.ModelProto:
     """Return the ONNX model of what `read_scoring` gives; see `to_onnx`."""
+    _check_unicode(scoring)
     graph = _Graph()
     inputs, columns = _read_inputs(graph, scoring.features)
     scores = _write_scores(graph, scoring, columns)
@@ -84,6 +95,7 @@ def write_graph(scoring: Scoring) -> onnx.ModelProto:
     body = helper.make_graph(graph.nodes, "rulegrove", inputs, outputs, graph.constants)
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="rulegrove")
     model.ir_version = IR_VERSION
+    model.doc_string = _describe_inputs(inputs, scoring.features)
     onnx.checker.check_model(model)
     return model
 
@@ -101,32 +113,97 @@ def _label_array(labels: Sequence[Any]) -> AnyArray:
     raise InvalidInputError(f"ONNX has labels of one type: texts, integers, floats or booleans; got {kinds}.")
 
 
-def _is_text(feature: Feature) -> bool:
-    return any(isinstance(label, str) for label in feature.categories or ())
+def _check_unicode(scoring: Scoring) -> None:
+    """Refuse texts that ONNX cannot hold."""
+    names = (text for feature in scoring.features for text in (feature.source, *(feature.categories or ())))
+    for text in (*names, *(scoring.classes or ())):
+        if isinstance(text, str) and not is_unicode(text):
+            raise InvalidInputError(
+                f"The text {text!r} of a column name, category or class holds a lone surrogate, which ONNX cannot "
+                "write; replace it and fit again."
+            )
+
+
+def _describe_inputs(inputs: Sequence[onnx.ValueInfoProto], features: Sequence[Feature]) -> str:
+    """Say what to feed."""
+    kinds = describe_columns(features)
+    if [one.name for one in inputs] == ["X"] and not _by_column(features):
+        return "X: one column for each of these numbers, NaN where missing: " + ", ".join(kinds)
+    forms: dict[int, str] = {
+        TensorProto.DOUBLE: "float64, NaN where missing",
+        TensorProto.STRING: "string, empty where missing",
+        TensorProto.INT64: f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing",
+    }
+    lines = (f"{one.name}: {kinds[one.name]}, {forms[one.type.tensor_type.elem_type]}" for one in inputs)
+    return "\n".join(lines)
+
+
+def _by_column(features: Sequence[Feature]) -> bool:
+    """Whether each column is an input of its own, because they are of different types."""
+    return any(feature.categories is not None or feature.part is not None for feature in features)
 
 
 def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.ValueInfoProto], list[str]]:
     """Declare the inputs; return them and one column of shape (n_rows, 1) an attribute."""
-    if all(feature.categories is None for feature in features):
+    if not _by_column(features):
         declared = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n_rows", len(features)])
         return [declared], [
             graph.add("Gather", "X", graph.constant([k], np.int64), axis=1) for k in range(len(features))
         ]
+    kinds = {}
     for feature in features:
-        if not feature.name or feature.name.startswith("rg_"):
-            raise InvalidInputError(
-                f"The name {feature.name!r} of a column cannot be that of an ONNX input; rename it."
-            )
+        name = feature.source
+        if not name or name.startswith("rg_") or name in _OWN_NAMES:
+            raise InvalidInputError(f"The name {name!r} of a column cannot be that of an ONNX input; rename it.")
         if MISSING_TEXT in (feature.categories or ()):
             raise InvalidInputError(
-                f"Column '{feature.name}' has the empty text as a category, which stands for a missing one in ONNX; "
+                f"Column '{name}' has the empty text as a category, which stands for a missing one in ONNX; "
                 "replace it by another text and fit again."
             )
-    inputs = [
-        _output(feature.name, TensorProto.STRING if _is_text(feature) else TensorProto.DOUBLE, ["n_rows", 1])
+        other = TensorProto.STRING if is_text(feature) else TensorProto.DOUBLE
+        kinds[name] = other if feature.part is None else TensorProto.INT64
+    inputs = [_output(name, kind, ["n_rows", 1]) for name, kind in kinds.items()]
+    columns = (
+        feature.source if feature.part is None else _write_part(graph, feature.source, feature.part)
         for feature in features
-    ]
-    return inputs, [feature.name for feature in features]
+    )
+    return inputs, list(columns)
+
+
+def _write_part(graph: _Graph, seconds: str, part: Part) -> str:
+    """Return what times tell as float64, NaN where they are missing."""
+    missing = graph.integers("Equal", seconds, MISSING_TIME)
+    known = graph.add("Where", missing, graph.constant(0, np.int64), seconds)
+    days = graph.divide(known, 86400)
+    if part == "hour":
+        told = graph.integers("Div", graph.integers("Mod", known, 86400), 3600)
+    elif part == "weekday":  # 1970-01-01 was a Thursday
+        told = graph.integers("Add", graph.integers("Mod", graph.integers("Add", days, 3), 7), 1)
+    else:
+        told = days if part == "date" else _write_calendar(graph, days)[part]
+    return graph.add("Where", missing, graph.constant(np.nan), graph.add("Cast", told, to=TensorProto.DOUBLE))
+
+
+def _write_calendar(graph: _Graph, days: str) -> dict[Part, str]:
+    """Return year and month of days since 1970-01-01.
+
+    Years are counted from March, so that the leap day is their last, in eras of 400 years, which are all of one length
+    (Howard Hinnant's `civil_from_days <https://howardhinnant.github.io/date_algorithms.html>`_).
+    """
+    since = graph.integers("Add", days, 719468)  # 0000-03-01
+    era, day = graph.divide(since, 146097), graph.integers("Mod", since, 146097)
+    leaps = graph.add("Sub", graph.integers("Div", day, 1460), graph.integers("Div", day, 36524))
+    leaps = graph.add("Add", leaps, graph.integers("Div", day, 146096))
+    year = graph.integers("Div", graph.add("Sub", day, leaps), 365)  # of the era
+    before = graph.add("Sub", graph.integers("Div", year, 4), graph.integers("Div", year, 100))
+    before = graph.add("Add", graph.integers("Mul", year, 365), before)
+    day = graph.add("Sub", day, before)  # of the year
+    month = graph.integers("Div", graph.integers("Add", graph.integers("Mul", day, 5), 2), 153)  # from March
+    late = graph.integers("Less", month, 10)
+    plain = graph.add("Where", late, graph.constant(3, np.int64), graph.constant(-9, np.int64))
+    carried = graph.add("Where", late, graph.constant(0, np.int64), graph.constant(1, np.int64))
+    year = graph.add("Add", year, graph.integers("Mul", era, 400))
+    return {"year": graph.add("Add", year, carried), "month": graph.add("Add", month, plain)}
 
 
 def _write_conditions(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> tuple[str, dict[Condition, int]]:
@@ -159,14 +236,20 @@ def _compare_numbers(graph: _Graph, feature: Feature, x: str, own: Sequence[Cond
 
 def _compare_labels(graph: _Graph, feature: Feature, x: str, own: Sequence[Condition]) -> str:
     """Return where conditions on a category hold."""
-    labels, text = feature.categories or (), _is_text(feature)
+    text = is_text(feature)
+    labels = feature.categories or (MISSING_TEXT,)  # if there are none, one that no condition is about
     equal = graph.add("Equal", x, graph.constant([labels], object if text else np.float64))
-    members = np.zeros((len(labels), len(own)))
+    members, turned = np.zeros((len(labels), len(own))), []
     for k, condition in enumerate(own):
-        members[list(condition.categories or ()), k] = 1.0
+        listed, others = split_categories(condition, feature)
+        members[[labels.index(label) for label in listed], k] = 1.0
+        turned.append(others)
     hits = graph.add("MatMul", graph.add("Cast", equal, to=TensorProto.FLOAT), graph.constant(members, np.float32))
     known = graph.add("Greater", hits, graph.constant(0.5, np.float32))
     absent = graph.add("Equal", x, graph.constant([[MISSING_TEXT]], object)) if text else graph.add("IsNaN", x)
+    if any(turned):
+        known = graph.add("Xor", known, graph.constant([turned], np.bool_))
+        known = graph.add("And", known, graph.add("Not", absent))
     return _or_missing(graph, known, absent, own)
 
 

@@ -1,6 +1,7 @@
 """What every export writes down: the parts of the score in the order of the sum, and the way to probabilities."""
 
 import importlib.util
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,15 @@ class Scoring:
         terms: tuple[Term, ...] = (*self.rules, *self.linear)
         return sorted({feature for term in terms for feature in term.features})
 
+    def may_be_boolean(self, feature: int) -> bool:
+        """Whether the terms ask no more of a number than whether it is 0 or 1: by one bound between them at most."""
+        own = [part for rule in self.rules for part in rule.conditions if part.feature == feature]
+        bounds = {bound for part in own for bound in (part.lower, part.upper) if math.isfinite(bound)}
+        labels = self.features[feature].categories or ()
+        is_linear = any(term.feature == feature for term in self.linear)
+        told_apart = len(bounds) <= 1 and all(0 <= bound < 1 for bound in bounds)
+        return not is_linear and told_apart and all(label in (0, 1) for label in labels)
+
     def rule_parts(self, output: int) -> Iterator[tuple[Rule, float]]:
         """Go through the rules that count for an output, in order, with their coefficients."""
         return _nonzero(self.rules, self.rule_coefs[output])
@@ -97,15 +107,18 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         )
     check_is_fitted(model)
     own = model._model
-    coefs = np.atleast_2d(own.coefs)
-    is_rule = np.array([isinstance(term, Rule) for term in own.terms], dtype=bool)
+    # A coefficient of 0, which a file may hold, adds nothing; without it no export has to write a term of no effect.
+    places = np.flatnonzero(np.atleast_2d(own.coefs).any(axis=0))
+    coefs = np.atleast_2d(own.coefs)[:, places]
+    terms = [own.terms[place] for place in places]
+    is_rule = np.array([isinstance(term, Rule) for term in terms], dtype=bool)
     of_classes = isinstance(model, RuleEnsembleClassifier)
     return Scoring(
         features=own.features,
         intercepts=np.atleast_1d(np.asarray(own.intercept, dtype=np.float64)),
-        rules=tuple(term for term in own.terms if isinstance(term, Rule)),
+        rules=tuple(term for term in terms if isinstance(term, Rule)),
         rule_coefs=coefs[:, is_rule],
-        linear=tuple(term for term in own.terms if isinstance(term, Linear)),
+        linear=tuple(term for term in terms if isinstance(term, Linear)),
         linear_coefs=coefs[:, ~is_rule],
         classes=tuple(model.classes_.tolist()) if of_classes else None,
         link=_read_link(model) if isinstance(model, RuleEnsembleClassifier) else None,
@@ -131,6 +144,45 @@ def need_package(name: str, extra: str) -> None:
 def is_only_missing(condition: Condition) -> bool:
     """Whether a condition on a number asks for a missing value."""
     return condition.lower == np.inf or condition.upper == -np.inf
+
+
+def is_text(feature: Feature) -> bool:
+    """Whether an attribute has categories that are texts."""
+    labels = feature.categories
+    return labels is not None and (not labels or any(isinstance(label, str) for label in labels))
+
+
+def split_categories(condition: Condition, feature: Feature) -> tuple[list[Any], bool]:
+    """Return the categories that a condition takes, False; or those that it does not take of all there may be, True.
+
+    The latter is how a condition is written that takes the pooled category, which has no list of labels.
+    """
+    labels, codes = feature.categories or (), condition.categories or ()
+    others = len(labels) in codes
+    return [label for code, label in enumerate(labels) if (code in codes) != others], others
+
+
+def describe_columns(features: Iterable[Feature]) -> dict[str, str]:
+    """Return what each column must hold that attributes are read from, in words."""
+    return {feature.source: _describe(feature) for feature in features}
+
+
+def _describe(feature: Feature) -> str:
+    if feature.part is not None:
+        return "date or time"
+    if is_text(feature):
+        return "text"
+    return "number (read from text in the fit)" if feature.as_text else "number"
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written at all: half of a pair of surrogates cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def one_line(words: str) -> str:
+    """Return words without line breaks or control characters, which names may hold."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
 
 
 def steps_parts(curve: Steps) -> list[tuple[float, float, float, float]]:

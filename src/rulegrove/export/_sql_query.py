@@ -6,19 +6,25 @@ from functools import reduce
 from sqlglot import exp
 
 from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
-from rulegrove.export._scoring import Scoring, steps_parts
-from rulegrove.export._sql_terms import Database, Terms, add, all_of, column, divide, multiply
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.export._scoring import Scoring, describe_columns, one_line, steps_parts
+from rulegrove.export._sql_inputs import ANSI, BIGQUERY, DUCKDB, POSTGRES, SPARK, SQLITE
+from rulegrove.export._sql_terms import TABLE, Database, Terms, add, all_of, column, divide, multiply
 
 CHUNK_TERMS = 200  # added up in one expression; databases limit how deep one may be (SQLite to 1,000)
 LEAST_EXPONENT = -700.0  # PostgreSQL makes an error of an exponential that underflows; exp(-700) is 1e-304
 
 DATABASES = {
-    "ansi": Database("postgres", "none"),
-    "bigquery": Database("bigquery", "tested"),
-    "duckdb": Database("duckdb", "largest"),
-    "postgres": Database("postgres", "equal", cast_numbers=True, materialised=True),
-    "spark": Database("spark", "equal"),
-    "sqlite": Database("sqlite", "none", dyadic_numbers=True, materialised=True, collation="BINARY"),
+    "ansi": Database("postgres", "none", ANSI),
+    "bigquery": Database("bigquery", "tested", BIGQUERY, folded="all"),
+    "duckdb": Database("duckdb", "largest", DUCKDB, folded="ascii", collation='"C"'),
+    "postgres": Database(
+        "postgres", "equal", POSTGRES, bare_columns=True, cast_numbers=True, materialised=True, collation='"C"'
+    ),
+    "spark": Database("spark", "equal", SPARK, folded="all"),
+    "sqlite": Database(
+        "sqlite", "none", SQLITE, folded="ascii", dyadic_numbers=True, materialised=True, collation="BINARY"
+    ),
 }
 
 
@@ -36,6 +42,7 @@ def write_query(
     keep : sequence of str
     outputs : sequence of {"score", "class", "probability"}
     """
+    _check_names(scoring, database)
     query = _Query(database, table, keep)
     names = _write_scores(query, scoring)
     scores = [column(name) for name in names]
@@ -46,7 +53,26 @@ def write_query(
     results = dict(zip(names, scores, strict=True)) if "score" in outputs else {}
     if "class" in outputs:
         results["class"] = _write_class(database, scoring, scores)
-    return query.text({**results, **chosen})
+    return _write_types(scoring) + query.text({**results, **chosen})
+
+
+def _check_names(scoring: Scoring, database: Database) -> None:
+    """Refuse columns that are one column to the database, which would read one of them for both."""
+    sources = {feature.source for feature in scoring.features}
+    for name in sorted({scoring.features[feature].source for feature in scoring.used_features}):
+        others = sorted(other for other in sources - {name} if database.fold(other) == database.fold(name))
+        if others:
+            raise InvalidInputError(
+                f"The columns {name!r} and {others[0]!r} of the model differ by upper and lower case alone, and are "
+                "one column in this dialect of SQL; rename one and fit again."
+            )
+
+
+def _write_types(scoring: Scoring) -> str:
+    """Return a comment that names each column that is read, with its type."""
+    used = describe_columns(scoring.features[feature] for feature in scoring.used_features)
+    lines = [f'--   "{one_line(name)}": {kind}\n' for name, kind in used.items()]
+    return "".join(["-- Columns that are read, and their types:\n", *lines]) if lines else ""
 
 
 class _Query:
@@ -55,28 +81,30 @@ class _Query:
     def __init__(self, database: Database, table: Sequence[str], keep: Sequence[str]):
         name, *above = [exp.to_identifier(part, quoted=True) for part in reversed(table)]
         self.database = database
-        self._keep = [column(name) for name in keep]
+        self._keep = {name: database.source(name) for name in keep}
         self._steps: list[exp.Select] = []
-        self._source = exp.Table(this=name, **dict(zip(("db", "catalog"), above, strict=False)))
+        self._source = exp.alias_(exp.Table(this=name, **dict(zip(("db", "catalog"), above, strict=False))), TABLE)
 
     def _select(self, columns: dict[str, exp.Expression]) -> exp.Select:
         named = [
             value if isinstance(value, exp.Column) and value.name == name else exp.alias_(value, name, quoted=True)
-            for name, value in columns.items()
+            for name, value in {**self._keep, **columns}.items()
         ]
-        chosen = [*(kept.copy() for kept in self._keep), *named]
-        return exp.select(*(chosen or [exp.alias_(exp.Literal.number(1), "rg_row")])).from_(self._source, copy=False)
+        return exp.select(*(named or [exp.alias_(exp.Literal.number(1), "rg_row")])).from_(self._source, copy=False)
 
     def step(self, new: dict[str, exp.Expression], carried: Sequence[str] = ()) -> None:
         """Add a step that computes columns and carries others on."""
         self._steps.append(self._select({**{name: column(name) for name in carried}, **new}))
         self._source = exp.to_table(f"rg_step_{len(self._steps)}")
+        self._keep = {name: column(name) for name in self._keep}
 
     def text(self, results: dict[str, exp.Expression]) -> str:
         """Return the query with these results."""
         query = self._select(results)
         for place, step in enumerate(self._steps):
-            once = True if self.database.materialised and place else None
+            # The first step, if it is but casts, is cheaper made anew for each term that asks for it than kept.
+            costly = place or any(not read.name.startswith("CAST(") for read in step.find_all(exp.Var))
+            once = True if self.database.materialised and costly else None
             query = query.with_(f"rg_step_{place + 1}", as_=step, materialized=once, copy=False)
         return query.sql(dialect=self.database.dialect, pretty=True)
 
@@ -85,7 +113,7 @@ def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
     """Add the steps from the table to the scores; return their columns."""
     terms = Terms(query.database, scoring.features)
     sums = [_summands(query.database, terms, scoring, output) for output in range(scoring.n_outputs)]
-    query.step({f"rg_x{feature}": query.database.clean(scoring.features[feature]) for feature in scoring.used_features})
+    _write_inputs(query, scoring)
     carried = [f"rg_x{feature}" for feature in scoring.used_features]
     flags = terms.flags()
     if flags:
@@ -106,6 +134,27 @@ def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
             partial[name if chunk == last else f"rg_s{output}"] = so_far
         query.step(partial, carried if chunk < last else [])
     return names
+
+
+def _write_inputs(query: _Query, scoring: Scoring) -> None:
+    """Add the steps from the table to clean attributes; what dates tell is read from times that are clean."""
+    database = query.database
+    used = {feature: scoring.features[feature] for feature in scoring.used_features}
+    plain = {
+        f"rg_x{k}": database.read(feature, yes_no=scoring.may_be_boolean(k))
+        for k, feature in used.items()
+        if feature.part is None
+    }
+    dated = dict.fromkeys(feature.source for feature in used.values() if feature.part is not None)
+    times = {source: f"rg_t{k}" for k, source in enumerate(dated)}
+    query.step({**plain, **{name: database.moment(source) for source, name in times.items()}})
+    if dated:
+        parts = {
+            f"rg_x{k}": database.part(feature.part, column(times[feature.source]))
+            for k, feature in used.items()
+            if feature.part is not None
+        }
+        query.step(parts, list(plain))
 
 
 Summand = Callable[[exp.Expression | None], exp.Expression]

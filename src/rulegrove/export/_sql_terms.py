@@ -1,6 +1,7 @@
 """Numbers, labels, conditions and terms in SQL, as sqlglot trees, for databases that differ in numbers and NaN."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,13 +9,16 @@ from functools import reduce
 from typing import Any, Literal
 
 from sqlglot import exp
+from sqlglot.generator import Generator
 
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, Part
 from rulegrove.design.terms import Linear
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import is_only_missing
+from rulegrove.export._scoring import is_only_missing, is_text, is_unicode, split_categories
+from rulegrove.export._sql_inputs import Inputs
 from rulegrove.rules.rule import Condition, Rule
 
+TABLE = "rg_rows"  # what the query calls the table
 _SAFE_DIGITS = 15  # of a decimal that SQLite is sure to read well
 _POWER_BITS = 50  # two to the power of this is a factor that SQLite reads exactly
 
@@ -30,6 +34,13 @@ class Database:
     nan : {"none", "equal", "tested", "largest"}
         What it makes of NaN: has none; NaN equals itself, so that NULLIF finds it; only a function finds it; equal to
         itself and larger than all numbers, and comparisons should see it instead of NULL, which is slower.
+    inputs : Inputs
+        How it reads columns.
+    folded : {"nothing", "ascii", "all"}
+        Which letters of quoted names are the same in upper and lower case.
+    bare_columns : bool
+        Whether ``rg_rows."count"`` counts the rows if there is no such column, so that columns stand without the table.
+        Elsewhere it is the table that tells a column from a text (SQLite) or from a result of the query (DuckDB).
     cast_numbers : bool
         Whether 1.5e0 is a decimal there and must be cast.
     dyadic_numbers : bool
@@ -42,6 +53,9 @@ class Database:
 
     dialect: str
     nan: Literal["none", "equal", "tested", "largest"]
+    inputs: Inputs
+    folded: Literal["nothing", "ascii", "all"] = "nothing"
+    bare_columns: bool = False
     cast_numbers: bool = False
     dyadic_numbers: bool = False
     materialised: bool = False
@@ -70,19 +84,50 @@ class Database:
             return exp.Neg(this=number) if value < 0 else number
         if isinstance(value, float) and math.isfinite(value):
             return self.number(value)
-        if isinstance(value, str) and "\0" not in value:
+        if isinstance(value, str) and "\0" not in value and is_unicode(value):
             return exp.Literal.string(value)
         raise InvalidInputError(
-            f"The label {value!r} has no SQL literal; use texts (without NUL), finite numbers or booleans as labels."
+            f"The label {value!r} has no SQL literal; use Unicode texts (without NUL), finite numbers or booleans as "
+            "labels."
         )
 
-    def clean(self, feature: Feature) -> exp.Expression:
+    def read(self, feature: Feature, yes_no: bool = False) -> exp.Expression:
         """Return an attribute as the terms want it: a double or a text, and one kind of missing value only."""
-        raw = column(feature.name)
+        source, inputs = feature.source, self.inputs
         if is_text(feature):
-            text = exp.cast(raw, "text")
+            text = self._fill(inputs.text, source, "text")
             return text if self.collation is None else exp.Collate(this=text, expression=exp.var(self.collation))
-        double, not_a_number = as_double(raw), as_double(exp.Literal.string("NaN"))
+        words = inputs.yes_no if yes_no and inputs.yes_no is not None else inputs.number
+        return self._one_missing(self._fill(words, source, "a number"))
+
+    def moment(self, source: str) -> exp.Expression:
+        """Return a column of dates or times as what `part` takes."""
+        return self._fill(self.inputs.moment, source, "a date, a time or a text such as 2024-02-29 13:45:00")
+
+    def part(self, part: Part, moment: exp.Expression) -> exp.Expression:
+        """Return what a time tells, as a double."""
+        words = self.inputs.parts[part].replace("{x}", moment.sql(self.dialect))
+        return self._one_missing(as_double(exp.var(words)))
+
+    def source(self, name: str) -> exp.Expression:
+        """Return a column of the table itself."""
+        return column(name, None if self.bare_columns else TABLE)
+
+    def fold(self, name: str) -> str:
+        """Return what names have in common that are one name to the database."""
+        if self.folded == "ascii":
+            return re.sub("[A-Z]", lambda letter: letter[0].lower(), name)
+        return name.lower() if self.folded == "all" else name
+
+    def _fill(self, words: str, source: str, kind: str) -> exp.Expression:
+        """Return the words of `Inputs` about a column that must hold a kind of values."""
+        given = {"x": self.source(source), "wrong": self.label(f'Column "{source}" must be {kind}; got ')}
+        filled = re.sub(r"\{(x|wrong)\}", lambda place: given[place[1]].sql(self.dialect), words)
+        return exp.var(filled.replace("\n", Generator.SENTINEL_LINE_BREAK))  # or it would be indented
+
+    def _one_missing(self, double: exp.Expression) -> exp.Expression:
+        """Return a double of which NULL and NaN are the same."""
+        not_a_number = as_double(exp.Literal.string("NaN"))
         if self.nan == "largest":
             return exp.Coalesce(this=double, expressions=[not_a_number])
         if self.nan == "equal":
@@ -92,21 +137,18 @@ class Database:
         return double
 
 
-def column(name: str) -> exp.Expression:
+def column(name: str, table: str | None = None) -> exp.Expression:
     """Return a column by its name, quoted."""
-    if "\0" in name:
-        raise InvalidInputError(f"The column name {name!r} holds a NUL character, which no database takes; rename it.")
-    return exp.column(name, quoted=True)
+    if "\0" in name or not is_unicode(name):
+        raise InvalidInputError(
+            f"The column name {name!r} holds a NUL character or a lone surrogate, which no database takes; rename it."
+        )
+    return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(table))
 
 
 def as_double(value: exp.Expression) -> exp.Expression:
     """Cast to a float of 64 bits."""
     return exp.cast(value, "double")
-
-
-def is_text(feature: Feature) -> bool:
-    """Whether an attribute has categories that are texts."""
-    return any(isinstance(label, str) for label in feature.categories or ())
 
 
 def _is_short(value: float) -> bool:
@@ -193,13 +235,20 @@ class Terms:
         return self._flags.setdefault(flag, f"rg_f{len(self._flags)}")
 
     def _members(self, condition: Condition) -> exp.Expression | None:
-        """Return whether the attribute has one of the categories; None if there are none."""
-        labels: Sequence[Any] = self._features[condition.feature].categories or ()
-        wanted = [labels[code] for code in condition.categories or ()]
-        if not is_text(self._features[condition.feature]):
-            wanted = [float(label) for label in wanted]
-        x, literals = self.input(condition.feature), [self._database.label(label) for label in wanted]
-        return exp.In(this=x, expressions=literals) if literals else None
+        """Return whether the attribute has one of the categories; None if there are none.
+
+        Of a missing value that is NULL; of NaN it may be TRUE where every category but some will do.
+        """
+        feature = self._features[condition.feature]
+        labels, others = split_categories(condition, feature)
+        if not labels and not others:
+            return None
+        x = self.input(condition.feature)
+        literals = [self._database.label(label) for label in (labels if is_text(feature) else map(float, labels))]
+        if not literals:
+            return exp.EQ(this=x, expression=x.copy())
+        members = exp.In(this=x, expressions=literals)
+        return exp.Not(this=members) if others else members
 
     def _condition(self, condition: Condition) -> exp.Expression:
         """Return a condition where missing values are NULL: what is not TRUE does not hold."""
@@ -248,7 +297,9 @@ class Terms:
             return absent if condition.missing else exp.Boolean(this=False)
         if text:  # of NULL the members are NULL
             return exp.Coalesce(this=members, expressions=[exp.Boolean(this=condition.missing)])
-        return exp.Or(this=members, expression=absent) if condition.missing else members
+        if condition.missing:
+            return exp.Or(this=members, expression=absent)
+        return all_of([members, exp.Not(this=absent)]) if isinstance(members, (exp.Not, exp.EQ)) else members
 
     def linear(self, term: Linear) -> exp.Expression:
         """Return the winsorised attribute, its mean where it is missing."""

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 def to_onnx(model: BaseRuleEnsemble) -> "onnx.ModelProto":
     """Return an ONNX model.
 
-    Inputs: where all attributes are numbers one matrix ``X`` of float64, shape (n_rows, n_features), columns as in
-    the fit. With categories one input for each attribute, named as it and of shape (n_rows, 1): float64 for numbers,
-    strings for categories that are texts. NaN is a missing number, the empty string a missing text.
+    Inputs: where all columns are numbers one matrix ``X`` of float64, shape (n_rows, n_features), columns as in
+    the fit. Otherwise one input for each column, named as it and of shape (n_rows, 1): float64 for numbers, strings for
+    categories that are texts, int64 for dates and times, as whole seconds since 1970-01-01 UTC. NaN is a missing
+    number, the empty string a missing text, the smallest int64 a missing time. The model's description lists them.
 
     Outputs: of a regressor ``prediction`` (n_rows,); of a classifier ``label`` (n_rows,), ``scores`` (n_rows,) or
     (n_rows, n_classes), and ``probabilities`` (n_rows, n_classes).

@@ -3,16 +3,23 @@
 import keyword
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, is_only_missing, read_scoring, steps_parts
+from rulegrove.export._scoring import (
+    Scoring,
+    is_only_missing,
+    is_text,
+    read_scoring,
+    split_categories,
+    steps_parts,
+)
 from rulegrove.rules.rule import Condition, Rule
 
-_OWN_NAME = re.compile(r"row|value|number|label|min|max|total(_\d+)?")  # what `score` calls things itself
+_OWN_NAME = re.compile(r"row|value|number|label|part|min|max|total(_\d+)?")  # what `score` calls things itself
 
 _NUMBER = '''
 def number(row, name):
@@ -20,7 +27,10 @@ def number(row, name):
     value = row[name]
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return math.nan
-    value = float(value)
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name!r} must be a number or missing; got {value!r}.") from None
     if math.isinf(value):
         raise ValueError(f"{name!r} must be finite or missing; got {value}.")
     return value
@@ -30,7 +40,33 @@ _LABEL = '''
 def label(row, name):
     """Return a category, None where it is missing."""
     value = row[name]
-    return None if value is None or value != value or type(value).__name__ in ("NAType", "NaTType") else value
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} must be text or missing; got {value!r}.")
+    return value
+'''
+
+_PART = '''
+def part(row, name, what):
+    """Return the days since 1970-01-01, the year, month, day of the week (Monday is 1) or hour of a date or time.
+
+    It may be a date, a datetime, NumPy's datetime64 or a text such as 2024-02-29 or 2024-02-29T13:45:00+01:00, and is
+    read in UTC if it has a zone; the part is NaN where it is missing.
+    """
+    value = row[name]
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return math.nan
+    moment = value.astype("datetime64[us]").item() if type(value).__name__ == "datetime64" else value
+    try:
+        moment = datetime.datetime.fromisoformat(moment if isinstance(moment, str) else moment.isoformat())
+    except (AttributeError, ValueError):
+        raise ValueError(f"{name!r} must be a date, a time, a text of one or missing; got {value!r}.") from None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.timezone.utc)
+    if what == "date":
+        return float(moment.toordinal() - 719163)
+    return float(moment.isoweekday() if what == "weekday" else getattr(moment, what))
 '''
 
 _SIGMOID = '''
@@ -64,9 +100,10 @@ def to_python(model: BaseRuleEnsemble) -> str:
     """Return the source of a Python module that scores rows without rulegrove, NumPy or anything else.
 
     It has ``score(row)``, which takes a dict of values by column name and returns the score (several: a list, one a
-    class), and ``predict(row)``; that of a classifier also ``probabilities(row)``. ``None`` and NaN are
-    missing values. Scores are those of `decision_function` (of a regressor: `predict`) bit for bit; probabilities
-    differ by no more than the last places of `exp`.
+    class), and ``predict(row)``; that of a classifier also ``probabilities(row)``. ``None``, NaN and pandas' ``NA`` and
+    ``NaT`` are missing values. Dates and times may be those of Python, pandas and NumPy, or texts in ISO format. Scores
+    are those of `decision_function` (of a regressor: `predict`) bit for bit; probabilities differ by no more than the
+    last places of `exp`.
 
     Parameters
     ----------
@@ -90,13 +127,18 @@ def to_python(model: BaseRuleEnsemble) -> str:
     """
     scoring = read_scoring(model)
     names = _variables(scoring)
-    labels = any(scoring.features[feature].categories is not None for feature in scoring.used_features)
-    numbers = any(not _is_text(scoring, feature) for feature in scoring.used_features)
+    used = [scoring.features[feature] for feature in scoring.used_features]
+    dated = any(feature.part is not None for feature in used)
+    helpers = {
+        _NUMBER: any(feature.part is None and not is_text(feature) for feature in used),
+        _LABEL: any(is_text(feature) for feature in used),
+        _PART: dated,
+    }
+    n_terms = len(scoring.rules) + len(scoring.linear)
     parts = [
-        f'"""{type(model).__name__}, written by rulegrove: {len(model.rules_)} terms, nothing needed but Python."""\n',
-        "import math\n",
-        *([_NUMBER] if numbers else []),
-        *([_LABEL] if labels and any(_is_text(scoring, feature) for feature in scoring.used_features) else []),
+        f'"""{type(model).__name__}, written by rulegrove: {n_terms} terms, nothing needed but Python."""\n',
+        "import datetime\nimport math\n" if dated else "import math\n",
+        *(helper for helper, needed in helpers.items() if needed),
         "\n".join(_score(scoring, names)),
     ]
     if scoring.classes is None:
@@ -106,7 +148,7 @@ def to_python(model: BaseRuleEnsemble) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _labels(labels: tuple[Any, ...]) -> str:
+def _labels(labels: Sequence[Any]) -> str:
     """Return labels as a tuple in Python."""
     return f"({', '.join(_literal(label) for label in labels)}{',' * (len(labels) == 1)})"
 
@@ -116,11 +158,6 @@ def _literal(value: Any) -> str:
     if type(value) in (str, bool, int) or (isinstance(value, float) and math.isfinite(value)):
         return ascii(value)
     raise InvalidInputError(f"The label {value!r} has no Python literal; use texts, numbers or booleans as labels.")
-
-
-def _is_text(scoring: Scoring, feature: int) -> bool:
-    """Whether an attribute has categories other than numbers."""
-    return not all(isinstance(label, (int, float)) for label in scoring.features[feature].categories or ())
 
 
 def _variables(scoring: Scoring) -> dict[int, str]:
@@ -142,9 +179,11 @@ def _score(scoring: Scoring, names: dict[int, str]) -> Iterator[str]:
     totals = ["total"] if single else [f"total_{output}" for output in range(scoring.n_outputs)]
     yield "\ndef score(row):"
     yield f'    """Return the score{"" if single else "s, one a class,"} of a row: a dict of values by column name."""'
-    for feature in scoring.used_features:
-        read = "label" if _is_text(scoring, feature) else "number"
-        yield f"    {names[feature]} = {read}(row, {scoring.features[feature].name!a})"
+    for place in scoring.used_features:
+        feature = scoring.features[place]
+        read = "part" if feature.part is not None else "label" if is_text(feature) else "number"
+        asked = "" if feature.part is None else f", {feature.part!r}"
+        yield f"    {names[place]} = {read}(row, {feature.source!a}{asked})"
     yield from (f"    {total} = 0.0" for total in totals)
     for place, rule in enumerate(scoring.rules):
         yield f"    if {_rule(rule, scoring, names)}:"
@@ -172,11 +211,13 @@ def _rule(rule: Rule, scoring: Scoring, names: dict[int, str]) -> str:
 
 def _condition(condition: Condition, scoring: Scoring, x: str) -> str:
     """Write a condition; comparisons with NaN are false, and NaN differs from itself."""
-    absent = f"{x} is None" if _is_text(scoring, condition.feature) else f"{x} != {x}"
-    present = f"{x} is not None" if _is_text(scoring, condition.feature) else f"{x} == {x}"
+    feature = scoring.features[condition.feature]
+    absent, present = (f"{x} is None", f"{x} is not None") if is_text(feature) else (f"{x} != {x}", f"{x} == {x}")
     if condition.categories is not None:
-        labels = scoring.features[condition.feature].categories or ()
-        known = f"{x} in {_labels(tuple(labels[code] for code in condition.categories))}"
+        labels, others = split_categories(condition, feature)
+        known = f"{x} in {_labels(labels)}"
+        if others:
+            known = f"{present} and {x} not in {_labels(labels)}" if labels else present
         nothing = not condition.categories
     else:
         low = f"{condition.lower!r} < " if condition.lower > -math.inf else ""

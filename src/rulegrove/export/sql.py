@@ -6,7 +6,7 @@ from typing import Literal
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, need_package, read_scoring
+from rulegrove.export._scoring import Scoring, is_unicode, need_package, read_scoring
 
 Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
 Output = Literal["score", "class", "probability"]
@@ -28,6 +28,9 @@ def to_sql(
     The sum is made in the order of the model, so scores equal `decision_function` bit for bit where the
     database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities differ by the last
     places of `exp`. NULL and NaN are missing values. Infinite values, which the estimator refuses, count as large ones.
+
+    The query begins with a comment that names the columns it reads and their types. Columns that the table lacks or
+    that are of another type are an error; dates may be dates, timestamps or ISO texts. See ``docs/export.md``.
 
     Parameters
     ----------
@@ -84,7 +87,8 @@ def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]
 def _check_table(table: str | Sequence[str]) -> list[str]:
     """Return the parts of the table's name."""
     parts = [table] if isinstance(table, str) else list(table)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part and "\0" not in part for part in parts):
+    named = all(isinstance(part, str) and part and "\0" not in part and is_unicode(part) for part in parts)
+    if not 1 <= len(parts) <= 3 or not named:
         raise InvalidInputError(f"`table` must be a name, or up to three parts of one; got {table!r}.")
     return parts
 

@@ -5,6 +5,7 @@ import textwrap
 
 from sklearn.utils.validation import check_is_fitted
 
+from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.export._scoring import read_scoring
@@ -42,7 +43,7 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     for row in rows:
         lead = f"{row.rank}.".ljust(margin)
         lines += textwrap.wrap(
-            f"{_verb(row)} {_one_line(row.text)}",
+            f"{_verb(row)} {row.text}",
             WIDTH,
             initial_indent=lead,
             subsequent_indent=" " * margin,
@@ -92,14 +93,9 @@ def _table_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _one_line(words: str) -> str:
-    """Return words without line breaks or control characters, which names may hold."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
-
-
 def _escape(words: str) -> str:
     """Return words that Markdown shows as they are."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", _one_line(words))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", printable(words))
 
 
 def _title(model: BaseRuleEnsemble, quote: str) -> str:
@@ -110,7 +106,7 @@ def _title(model: BaseRuleEnsemble, quote: str) -> str:
     what = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
     if scoring.classes is None:
         return what
-    labels = [_one_line(f"{quote}{label}{quote}") for label in scoring.classes]
+    labels = [printable(f"{quote}{label}{quote}") for label in scoring.classes]
     return f"{what} for {', '.join(labels[:-1])} or {labels[-1]}"
 
 
@@ -120,7 +116,7 @@ def _how(model: BaseRuleEnsemble) -> list[str]:
     starts = scoring.intercepts.tolist()
     if scoring.classes is None:
         return [f"The prediction starts at {starts[0]!r}; add what each term says."]
-    labels = [_one_line(str(label)) for label in scoring.classes]
+    labels = [printable(str(label)) for label in scoring.classes]
     if scoring.n_outputs == 1:
         return [
             f"The score starts at {starts[0]!r}; add what each term says. Above 0 it is {labels[1]}, else {labels[0]}."
@@ -138,7 +134,7 @@ def _effect(row: RankedTerm) -> str:
     unit = "" if row.kind == "rule" else " a unit"
     if row.coefficients is None:
         return _signed(row.coefficient) + unit
-    parts = [f"{_signed(value)} for {_one_line(str(label))}" for label, value in row.coefficients.items() if value]
+    parts = [f"{_signed(value)} for {printable(str(label))}" for label, value in row.coefficients.items() if value]
     return ", ".join(parts) + unit
 
 
@@ -151,8 +147,11 @@ def _share(row: RankedTerm) -> str:
     """Say how many rows of a rule belong to the class that it says most about."""
     if row.confidence is None:
         return ""
-    share = 1.0 - row.confidence if row.against else row.confidence
-    return f"{share:.1%} {_one_line(str(row.speaks_for))}"
+    share, base = (
+        None if own is None else 1.0 - own if row.against else own for own in (row.confidence, row.base_rate)
+    )
+    usual = "" if base is None else f" against {base:.1%} of all"
+    return f"{share:.1%} {printable(str(row.speaks_for))}{usual}"
 
 
 def _evidence(row: RankedTerm) -> str:

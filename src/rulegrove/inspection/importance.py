@@ -106,7 +106,7 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
             raise InvalidInputError("`region` holds rows of weight zero only; widen it or weight its rows.")
     sample = Sample(sample.model, sample.columns, None if weights is None else weights / weights.sum())
     terms = _mean_distances(sample, model) * np.abs(sample.coefs).sum(axis=0)
-    return Importances(terms, _share(sample, terms), sample.names, n_rows)
+    return Importances(terms, share_terms(sample, terms), sample.names, n_rows)
 
 
 def _read_region(region: Any, n_rows: int) -> BoolArray:
@@ -134,7 +134,7 @@ def _mean_distances(sample: Sample, model: Any) -> FloatArray:
     return distances
 
 
-def _share(sample: Sample, importances: FloatArray) -> FloatArray:
+def share_terms(sample: Sample, importances: FloatArray) -> FloatArray:
     """Share the importance of terms equally among their attributes."""
     shares = np.zeros(len(sample.names))
     for term, importance in zip(sample.model.terms, importances, strict=True):

@@ -211,13 +211,14 @@ def stability_report(
     family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
     own_rules = [{terms.keys[int(k)] for k in np.flatnonzero(terms.fits == fit)} for fit in range(n_repeats)]
     own_families = [{family_of[key] for key in keys} for keys in own_rules]
-    own_attributes = [{feature for term in fit._model.terms for feature in term.features} for fit in fits]
-    used = np.array([[feature in own for feature in range(fits[0].n_features_in_)] for own in own_attributes])
+    names = fits[0]._model.names
+    own_attributes = [set(fit._model.used_names) for fit in fits]
+    used = np.array([[name in own for name in names] for own in own_attributes])
     pairs = _choose_pairs(vary, n_repeats)
     rules = [_describe(family, terms, n_repeats) for family in families]
     return StabilityReport(
         rules=tuple(sorted(rules, key=lambda rule: (-rule.family_frequency, -rule.importance, rule.text))),
-        names=tuple(feature.name for feature in fits[0]._model.features),
+        names=names,
         attribute_frequencies=used.mean(axis=0),
         attribute_importances=np.mean([fit.feature_importances_ for fit in fits], axis=0),
         rule_jaccard=_mean_jaccard(own_rules, pairs),

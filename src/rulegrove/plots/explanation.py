@@ -104,7 +104,7 @@ class ExplanationDisplay(Display):
         n_shown = len(self.row.terms) - self._lumped.size
         others = [f"{self._lumped.size} other terms"] * bool(self._lumped.size)
         about = "prediction" if self.row.label is None else f"score for {self.row.label}"
-        return ["intercept", *(term.short_text for term in self.row.terms[:n_shown]), *others, about]
+        return ["intercept", *(term.text for term in self.row.terms[:n_shown]), *others, about]
 
     @property
     def parts(self) -> FloatArray:

@@ -7,7 +7,6 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.rule_table import DIGITS
 from rulegrove.plots._display import (
     BLUE,
     LINE_STYLES,
@@ -114,7 +113,7 @@ class PathDisplay(Display):
         path, terms = of_output(model.path_, output), of_output(model.candidates_, output)
         curves, chosen = path.plot(x), of_output(model.selection_, output).index
         order = np.lexsort((-np.abs(curves.coefs).max(axis=0, initial=0.0), -np.abs(curves.coefs[chosen])))
-        texts = tuple(terms[int(curves.terms[place])].text(model._model.features, DIGITS) for place in order)
+        texts = tuple(terms[int(curves.terms[place])].text(model._model.features) for place in order)
         name = output_name(model, output)
         return cls(curves.x, curves.x_name, curves.coefs[:, order], texts, chosen, name, check_top(top)).plot(ax)
 

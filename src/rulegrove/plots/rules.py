@@ -113,7 +113,7 @@ class RulesDisplay(Display):
         return min(self.top, len(self.rules))
 
     def _size(self) -> tuple[float, float]:
-        return rows_size([term.short_text for term in self.rules[: self._shown]])
+        return rows_size([term.text for term in self.rules[: self._shown]])
 
     def _draw(self, ax: "Axes") -> None:
         n_shown = self._shown
@@ -127,7 +127,7 @@ class RulesDisplay(Display):
         signs = [sign for sign in (True, False) if ((coefs > 0) == sign).any()]
         handles = [bars[int(np.argmax((coefs > 0) == sign))] for sign in signs]
         legend_below(ax, handles, [self._meaning(sign) for sign in signs], n_columns=2)
-        width = label_rows(ax, [term.short_text for term in self.rules[:n_shown]])
+        width = label_rows(ax, [term.text for term in self.rules[:n_shown]])
         numbers = [self._number(term, coef) for term, coef in zip(self.rules[:n_shown], coefs, strict=True)]
         write_values(ax, lengths.tolist(), numbers, width)
 
@@ -218,7 +218,7 @@ class ComparisonDisplay(Display):
             check_model(model, f"{cls.__name__} ({name!r})")
             coefs = output_coefs(model, check_target(model, target))
             for term, coef in zip(model.rules_, coefs.tolist(), strict=True):
-                column = columns.setdefault(term.term, (term.short_text, np.zeros(len(named))))[1]
+                column = columns.setdefault(term.term, (term.text, np.zeros(len(named))))[1]
                 column[place] = coef if term.kind == "rule" else _per_spread(term, coef)
         ranked = sorted(columns.values(), key=lambda column: -float(np.abs(column[1]).max()))
         matrix = np.array([column for _, column in ranked]).reshape(len(ranked), len(named)).T

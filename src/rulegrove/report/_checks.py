@@ -1,90 +1,204 @@
-"""How the chosen model does on the rows given: classes, probabilities, predictions, partial dependence."""
+"""How the chosen model does, on held-out rows and on those given; partial dependence."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
 
-from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.figures import (
+    DOUBT,
+    ClassFigures,
+    NumberFigures,
+    Reliability,
+    judge_classes,
+    judge_numbers,
+    show_number,
+)
 from rulegrove.inspection import partial_dependence
 from rulegrove.inspection._intervals import estimate_shares
+from rulegrove.inspection.importance import share_terms
 from rulegrove.plots.calibration import LEVEL
 from rulegrove.report._given import Given
-from rulegrove.report._numbers import shorten
+from rulegrove.report._numbers import shorten, show_share
 
-N_BINS = 10
 MAX_DOTS = 500  # of predicted against observed
 MAX_CURVES = 6
 DECILES = np.linspace(0.1, 0.9, 9)
+UNKNOWN = "\N{EN DASH}"
+HELD_OUT = "held-out rows"
+OF_CLASSES = ["Accuracy (base rate)", "AUC", "Log loss (base rate)"]
+OF_NUMBERS = ["R²", "Root mean squared error (standard deviation of the target)", "Mean absolute error"]
 
 
-def check_classes(
-    model: RuleEnsembleClassifier, given: Given, predictions: AnyArray, probabilities: FloatArray
-) -> dict[str, Any]:
-    """Return the confusion matrix, and for each output how its probabilities come true."""
-    assert given.codes is not None
-    assert given.targets is not None
-    predicted = np.searchsorted(model.classes_, predictions)
-    counts = confusion_matrix(given.codes, predicted, labels=np.arange(len(model.classes_)))
-    own = probabilities[:, 1:] if len(model.classes_) == 2 else probabilities
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Figures of some rows.
+
+    Attributes
+    ----------
+    rows : str
+        What the rows are.
+    figures : ClassFigures or NumberFigures
+    """
+
+    rows: str
+    figures: ClassFigures | NumberFigures
+
+
+def check(
+    model: BaseRuleEnsemble,
+    given: Given | None,
+    predictions: Any,
+    probabilities: FloatArray | None,
+    rng: np.random.Generator,
+) -> dict[str, Any] | None:
+    """Return how well the model does: figures of held-out rows and of those given, charts of the more telling ones.
+
+    Charts are of the rows given if the fit has not seen them, else of held-out rows, else of the training rows.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    given : Given or None
+    predictions : ndarray of shape (n_given,) or None
+        Classes or numbers.
+    probabilities : ndarray of shape (n_given, n_classes) or None
+    rng : Generator
+        For a draw of the dots of a chart.
+
+    Returns
+    -------
+    dict or None
+        None where nothing is known.
+    """
+    judged = [] if model.held_out_ is None else [Judged(HELD_OUT, model.held_out_)]
+    if given is not None and given.targets is not None:
+        judged.append(Judged(given.name, judge_given(model, given, predictions, probabilities)))
+    if not judged:
+        return None
+    shown = judged[0] if given is not None and given.training else judged[-1]
     return {
-        "counts": counts.tolist(),
-        "error": float((predicted != given.codes).mean()),
-        "calibration": [_compare(own[:, output], given.targets[:, output]) for output in range(own.shape[1])],
+        "about": _tell(judged, shown),
+        "table": _tabulate(judged),
+        "charts": _describe_charts(shown),
+        "scatter": _draw_scatter(given, predictions, rng),
     }
 
 
-def _compare(probabilities: FloatArray, came_true: FloatArray) -> dict[str, Any]:
-    """Put rows into even bins of their probability; of those that are filled tell how often it came true."""
-    edges = np.linspace(0.0, 1.0, N_BINS + 1)[1:-1]
-    places = np.searchsorted(edges, probabilities)
-    sizes = np.bincount(places, minlength=N_BINS)
-    filled = sizes > 0
-    sums, hits = (
-        np.asarray(np.bincount(places, values, N_BINS)[filled], dtype=np.float64)
-        for values in (probabilities, came_true)
-    )
-    weight = sizes[filled].astype(np.float64)
-    shares = estimate_shares(hits, weight, weight, LEVEL)
+def judge_given(
+    model: BaseRuleEnsemble, given: Given, predictions: Any, probabilities: FloatArray | None
+) -> ClassFigures | NumberFigures:
+    """Return the figures of the rows given."""
+    assert given.targets is not None
+    if given.codes is None:
+        return judge_numbers(given.targets[:, 0], predictions, honest=not given.training)
+    assert isinstance(model, RuleEnsembleClassifier)
+    assert probabilities is not None
+    predicted = np.searchsorted(model.classes_, predictions)
+    return judge_classes(given.codes, predicted, probabilities, honest=not given.training)
+
+
+def _tell(judged: list[Judged], shown: Judged) -> str:
+    """Say what the figures are of, and how far they can be believed."""
+    parts = []
+    for one in judged:
+        if one.rows == HELD_OUT:
+            parts.append("Each held-out row was predicted by a model that was fitted without its fold.")
+            parts += [DOUBT] * (not one.figures.honest)
+        elif one.figures.honest:
+            parts.append("If the model was fitted on some of the rows given, they flatter it.")
+        else:
+            parts.append("The training rows flatter the model, which was made to fit them: new rows will do worse.")
+    if any(one.figures.weighted for one in judged):
+        parts.append("Held-out rows count by their weights in the fit; tables of counts count rows.")
+    if isinstance(shown.figures, ClassFigures):
+        parts.append(
+            f"The base rate is what always saying the most frequent class, or the shares of the classes as their "
+            f"probabilities, would have. The charts are of the {shown.figures.n_rows:,} {shown.rows}."
+        )
+    return " ".join([*parts, "This is the chosen model; the slider does not move it."])
+
+
+def _tabulate(judged: list[Judged]) -> dict[str, Any]:
+    """Return the figures as a table, one column for each set of rows."""
+    first = judged[0].figures
+    names = OF_CLASSES if isinstance(first, ClassFigures) else OF_NUMBERS
+    columns = [_list_figures(one.figures) for one in judged]
+    heads = [f"{one.rows[0].upper()}{one.rows[1:]} ({one.figures.n_rows:,})" for one in judged]
+    return {"heads": ["", *heads], "lines": [list(line) for line in zip(names, *columns, strict=True)]}
+
+
+def _list_figures(figures: ClassFigures | NumberFigures) -> list[str]:
+    """Return the figures of some rows in words."""
+    if isinstance(figures, NumberFigures):
+        return [
+            UNKNOWN if np.isnan(figures.r2) else f"{figures.r2:.3f}",
+            f"{show_number(figures.rmse)} ({show_number(figures.deviation)})",
+            show_number(figures.mean_absolute),
+        ]
+    return [
+        f"{show_share(figures.accuracy)} ({show_share(figures.base_accuracy)})".replace(" %", "\N{NO-BREAK SPACE}%"),
+        UNKNOWN if np.isnan(figures.auc) else f"{figures.auc:.3f}",
+        f"{figures.log_loss:.3f} ({figures.base_log_loss:.3f})",
+    ]
+
+
+def _describe_charts(shown: Judged) -> dict[str, Any] | None:
+    """Return confusion, reliability and ROC of classes; None for numbers."""
+    if isinstance(shown.figures, NumberFigures):
+        return None
     return {
-        "predicted": shorten(sums / weight),
+        "rows": shown.rows,
+        "counts": shown.figures.counts.tolist(),
+        "calibration": [_compare(one) for one in shown.figures.reliabilities],
+        "roc": [
+            {
+                "wrong": shorten(roc.false_positives),
+                "right": shorten(roc.true_positives),
+                "area": shorten([roc.area])[0],
+            }
+            for roc in shown.figures.rocs
+        ],
+    }
+
+
+def _compare(reliability: Reliability) -> dict[str, Any]:
+    """Put intervals around how often a probability came true."""
+    sizes = reliability.sizes.astype(np.float64)
+    shares = estimate_shares(reliability.observed * sizes, sizes, sizes, LEVEL)
+    return {
+        "predicted": shorten(reliability.predicted),
         "observed": shorten(shares.values),
         "low": shorten(shares.low),
         "high": shorten(shares.high),
-        "sizes": sizes[filled].tolist(),
+        "sizes": reliability.sizes.tolist(),
     }
 
 
-def check_numbers(given: Given, predicted: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
-    """Return predictions beside what was observed, of a draw of many rows, and the errors of all."""
-    assert given.targets is not None
-    observed = given.targets[:, 0]
-    squared = float(np.mean((observed - predicted) ** 2))
-    variance = float(observed.var())
+def _draw_scatter(given: Given | None, predicted: Any, rng: np.random.Generator) -> dict[str, Any] | None:
+    """Return predictions beside what was observed, of a draw of many rows; None for classes or without a target."""
+    if given is None or given.targets is None or given.codes is not None:
+        return None
     shown = np.sort(rng.choice(given.n_rows, min(given.n_rows, MAX_DOTS), replace=False))
-    return {
-        "observed": shorten(observed[shown]),
-        "predicted": shorten(predicted[shown]),
-        "root_mean_square": float(np.sqrt(squared)),
-        "mean_absolute": float(np.abs(observed - predicted).mean()),
-        "explained": 1.0 - squared / variance if variance > 0 else None,
-    }
+    return {"observed": shorten(given.targets[shown, 0]), "predicted": shorten(predicted[shown])}
 
 
 def draw_dependence(model: BaseRuleEnsemble, X: Any, given: Given) -> list[dict[str, Any]]:
     """Return the partial dependence of the score on the most important attributes, in closed form."""
-    order = np.argsort(-model.feature_importances_, kind="stable")
+    shares = share_terms(given.sample, np.array([row.importance for row in model.rules_]))
+    order = np.argsort(-shares, kind="stable")
     curves = []
-    for place in order[model.feature_importances_[order] > 0].tolist():
+    for place in order[shares[order] > 0].tolist():
         values = given.sample.attribute(place)
         known = values[~np.isnan(values)]
         if known.size == 0:  # nothing to draw it over
             continue
         found = partial_dependence(model, X, place)
         labels = model._model.features[place].categories
-        grid = shorten(found.grids[0]) if labels is None else [str(label) for label in labels]
+        grid = shorten(found.grids[0]) if labels is None else [str(label) for label in found.grids[0]]
         curves.append(
             {
                 "feature": place,

@@ -12,6 +12,7 @@ from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators.model import RuleModel
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import shorten
+from rulegrove.rules.rule import ANY_OTHER
 
 MAX_ROWS = 200
 MIN_ROWS = 20
@@ -60,7 +61,7 @@ def _show_values(feature: Feature, values: FloatArray, exact: bool) -> list[Any]
     """Return the values of an attribute: numbers, or categories in words; None where missing."""
     if feature.categories is None:
         return shorten(values, None if exact else 6)
-    labels = [*map(str, feature.categories), NEW_CATEGORY]
+    labels = [*map(str, feature.categories), ANY_OTHER if feature.pooled else NEW_CATEGORY]
     return [None if np.isnan(code) else labels[int(code)] for code in values]
 
 

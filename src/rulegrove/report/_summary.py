@@ -1,6 +1,7 @@
 """What was fitted, on what, and how well it does, in words."""
 
 import inspect
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,14 +9,17 @@ import numpy as np
 
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.presets import settle_preset
+from rulegrove.estimators.figures import DOUBT, NumberFigures, show_number
 from rulegrove.plots._display import class_labels
 from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
 from rulegrove.report._given import Given
+from rulegrove.report._numbers import show_share
 from rulegrove.report._tracks import Track, moves_together
 
 MAX_LETTERS = 80  # of the value of a parameter
 MAX_CLASSES = 12
+DIGITS = 4  # of parameters that are fractions
+LONG_FRACTION = re.compile(r"\b\d+\.\d{5,}(e[-+]?\d+)?")
 UNTOLD = ("n_jobs", "verbose")  # parameters that change no result
 RULES_OF_CHOICE = {
     "min": "the point of the least held-out error was taken",
@@ -38,32 +42,35 @@ def name_parameter(track: Track) -> str:
     return PARAMETER_WORDS.get(name, name)
 
 
-def explained_share(tracks: Sequence[Track]) -> float | None:
-    """Return by how much the held-out error is lower than without any term, where that is known."""
-    empty = [track.empty_error for track in tracks if track.empty_error is not None]
-    if len(empty) < len(tracks) or any(track.selection.errors is None for track in tracks):
-        return None
-    return float(1.0 - sum(track.errors[track.chosen] for track in tracks) / sum(empty))
-
-
 def summarise(model: BaseRuleEnsemble, tracks: Sequence[Track], given: Given | None) -> dict[str, Any]:
     """Return the summary: a few figures, and sentences."""
-    sentences = [_tell_model(model), _tell_choice(model, tracks), *_tell_doubt(model, tracks), _tell_parameters(model)]
+    sentences = [_tell_model(model), _tell_choice(model, tracks), *_tell_doubt(model), _tell_parameters(model)]
     return {"figures": _figures(model, tracks), "sentences": [*sentences, *_tell_given(model, given)]}
 
 
 def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]]:
     """Numbers to see first, with what they are."""
-    figures = [[f"{len(model.rules_)}", "terms"], [f"{len(model._model.features)}", "attributes"]]
+    figures = [[f"{len(model.rules_):,}", "terms"], [f"{len(model._model.features):,}", "attributes"]]
     weight = tracks[0].path.weight
     figures.append([f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"])
-    alone = len(tracks) > 1 and not moves_together(model)
-    error = np.mean([track.errors[track.chosen] for track in tracks])
-    figures.append([f"{error:.4g}", f"{name_error(model, tracks[0])}{', mean of the classes' * alone}"])
-    share = explained_share(tracks)
-    if share is not None:
-        figures.append([f"{share:.1%}", "less error than without any term"])
-    return figures
+    held_out = model.held_out_
+    if held_out is None:
+        alone = len(tracks) > 1 and not moves_together(model)
+        error = np.mean([track.errors[track.chosen] for track in tracks])
+        return [*figures, [f"{error:.4g}", f"{name_error(model, tracks[0])}{', mean of the classes' * alone}"]]
+    if isinstance(held_out, NumberFigures):
+        share = [] if np.isnan(held_out.r2) else [[f"{held_out.r2:.3f}", "R² held out"]]
+        spread = (
+            f"root mean squared error held out; the target's standard deviation is {show_number(held_out.deviation)}"
+        )
+        return [*figures, *share, [show_number(held_out.rmse), spread]]
+    area = [] if np.isnan(held_out.auc) else [[f"{held_out.auc:.3f}", "AUC held out; 0.5 by chance"]]
+    return [
+        *figures,
+        [show_share(held_out.accuracy), f"accuracy held out; base rate {show_share(held_out.base_accuracy)}"],
+        *area,
+        [f"{held_out.log_loss:.3f}", f"log loss held out; base rate {held_out.base_log_loss:.3f}"],
+    ]
 
 
 def _tell_model(model: BaseRuleEnsemble) -> str:
@@ -91,7 +98,7 @@ def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
     """Say among what the terms were chosen, and how."""
     pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
     candidates = _count(sum(len(pool) for pool in pools), "candidate")
-    solver = " ".join(repr(tracks[0].solver).split())
+    solver = _show(tracks[0].solver)
     chosen = tracks[0].selection
     alone = len(tracks) > 1 and not moves_together(model)
     start = f"The terms come from {candidates}, weighted by {solver} along a path from sparse to dense models"
@@ -103,19 +110,16 @@ def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
     return f"{start}; {RULES_OF_CHOICE.get(chosen.rule, chosen.rule)}{folds}."
 
 
-def _tell_doubt(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[str]:
-    """Say how far the held-out error can be believed, where that is known."""
-    if tracks[0].selection.errors is None:
+def _tell_doubt(model: BaseRuleEnsemble) -> list[str]:
+    """Say how far held-out figures can be believed, where there are such."""
+    if model.held_out_ is None:
         return []
-    used = settle_preset(model)
-    honest: Any = used.honest_cv
-    if honest == "auto":
-        honest = tracks[0].selection.rule == "min" if used.selection == "auto" else None
-    if honest is None:
-        return []
-    if honest:
-        return ["The rules were grown anew without each fold, so the held-out error is honest up to the choice itself."]
-    return ["All folds share the rules that were grown on all rows, so the held-out error is somewhat too low."]
+    if not model.held_out_.honest:
+        return [DOUBT]
+    return [
+        "No rule was grown with the rows that it is judged on, so held-out figures are honest up to the choice of the "
+        "point, which went by them."
+    ]
 
 
 def _tell_parameters(model: BaseRuleEnsemble) -> str:
@@ -123,12 +127,12 @@ def _tell_parameters(model: BaseRuleEnsemble) -> str:
     defaults = inspect.signature(type(model)).parameters
     told = []
     for name, value in model.get_params(deep=False).items():
-        words = " ".join(repr(value).split())
-        if name not in UNTOLD and words != repr(defaults[name].default):
+        words = _show(value)
+        if name not in UNTOLD and words != _show(defaults[name].default):
             told.append(f"{name}={words if len(words) <= MAX_LETTERS else f'{words[: MAX_LETTERS - 1]}…'}")
     start = f"{type(model).__name__} with"
     words = f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
-    stands_for = ", ".join(f"{name}={value!r}" for name, value in model.settings_.items())
+    stands_for = ", ".join(f"{name}={_show(value)}" for name, value in model.settings_.items())
     return f"{words} The preset stands for {stands_for}." if stands_for else words
 
 
@@ -136,7 +140,12 @@ def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
     """Say what the table is that the report was given."""
     if given is None:
         return []
-    rows = f"“On the {_count(given.n_rows, 'row')} given” means the table that this report was made with"
+    if given.training:
+        rows = f"This report was made with {_count(given.n_rows, 'row')} that the model was fitted on"
+        end = "They flatter it: new rows will do worse, and held-out figures tell by how much."
+    else:
+        rows = f"“On the {_count(given.n_rows, 'row')} given” means the table that this report was made with"
+        end = "If the model was fitted on some of these rows, they flatter it: new rows will do worse."
     about = ""
     if given.codes is not None:
         labels = class_labels(model)
@@ -146,10 +155,23 @@ def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
         about = f": {', '.join(pairs[:MAX_CLASSES])}{more}"
     elif given.targets is not None:
         y = given.targets[:, 0]
-        about = f": the target goes from {y.min():.4g} to {y.max():.4g} with a mean of {y.mean():.4g}"
-    return [f"{rows}{about}. If the model was fitted on these very rows, they flatter it: new rows will do worse."]
+        low, high, mean = (show_number(float(value)) for value in (y.min(), y.max(), y.mean()))
+        about = f": the target goes from {low} to {high} with a mean of {mean}"
+    return [f"{rows}{about}. {end}"]
 
 
 def _count(number: int, noun: str) -> str:
     """Return a number of things."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _show(value: Any) -> str:
+    """Return a value of a parameter in one line, its long fractions rounded.
+
+    Examples
+    --------
+    >>> _show({"l1_ratio": 0.018000350897724997, "tol": 1e-07})
+    "{'l1_ratio': 0.018, 'tol': 1e-07}"
+    """
+    words = " ".join(repr(value).split())
+    return LONG_FRACTION.sub(lambda match: f"{float(match[0]):.{DIGITS}g}", words)

@@ -11,7 +11,8 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.rule_table import DIGITS, RankedTerm
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.inspection._sample import evaluate_rules
 from rulegrove.plots._display import class_labels
 from rulegrove.report._given import Given
@@ -79,6 +80,16 @@ def _training_means(model: BaseRuleEnsemble, row: RankedTerm) -> list[float]:
     return shares[1:] if len(class_labels(model)) == 2 else shares
 
 
+def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float] | None:
+    """Return the share of each output's class among the training rows, else among those given; None if not known."""
+    known = model.class_shares_ if isinstance(model, RuleEnsembleClassifier) else None
+    if known is not None:
+        return shorten(known if len(known) > 2 else known[1:])
+    if given is not None and given.codes is not None and given.targets is not None:
+        return shorten(given.targets.mean(axis=0))
+    return None
+
+
 def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
     """Return the standard deviation of each linear candidate, which the design scales to that of a typical rule."""
     pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
@@ -108,7 +119,7 @@ def _measure(rules: Sequence[Any], given: Given, n_outputs: int) -> tuple[FloatA
 def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
     """Return all terms for the page, one list a property."""
     features, n_own = model._model.features, len(model.rules_)
-    texts = [term.text(features, DIGITS) for term in terms]
+    texts = [term.text(features) for term in terms]
     return {
         "n_own": n_own,
         "texts": [*texts[:n_own], *(_cut(text) for text in texts[n_own:])],

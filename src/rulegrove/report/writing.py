@@ -10,14 +10,14 @@ from rulegrove import __version__
 from rulegrove._files import write_whole
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
 from rulegrove.plots._display import check_model, class_labels, output_name
-from rulegrove.report._checks import check_classes, check_numbers, draw_dependence
+from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._given import Given, read_given
 from rulegrove.report._numbers import shorten
 from rulegrove.report._rows import describe_rows
 from rulegrove.report._summary import name_error, name_parameter, summarise
-from rulegrove.report._terms import describe_terms, gather_facts
+from rulegrove.report._terms import describe_terms, find_base_rates, gather_facts
 from rulegrove.report._tracks import Track, follow_paths, moves_together
 from rulegrove.report._votes import describe_votes
 from rulegrove.report.assembly import assemble
@@ -31,6 +31,7 @@ def write_report(
     X: Any = None,
     y: Any = None,
     *,
+    training: bool | None = None,
     selector: Any = None,
     title: str | None = None,
 ) -> None:
@@ -46,7 +47,12 @@ def write_report(
         Rows for partial dependence and for looking at single rows: best some that the fit has not seen. At most 200
         of them go into the page, drawn at random, with the values of the attributes that the rules ask about.
     y : array-like of shape (n_samples,), optional
-        Their target, for the confusion matrix and the calibration, or for predicted against observed.
+        Their target, for figures of these rows and for predicted against observed. Confusion, calibration and ROC are
+        those of the rows that cross-validation held out, unless new rows are given.
+    training : bool, optional
+        Whether the model was fitted on these rows (or some of them), which flatters it: the page then calls them so,
+        and draws no charts of them where it has held-out rows. By default they are taken for new rows, unless they are
+        as many as those of the fit and every rule holds on as many of them as it did there.
     selector : RuleAttributeSelector, optional
         Fitted, to show its votes.
     title : str, optional
@@ -70,15 +76,23 @@ def write_report(
     >>> file.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
-    write_whole(path, make_report(model, X, y, selector=selector, title=title))
+    write_whole(path, make_report(model, X, y, training=training, selector=selector, title=title))
 
 
-def make_report(model: Any, X: Any = None, y: Any = None, *, selector: Any = None, title: str | None = None) -> str:
+def make_report(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    training: bool | None = None,
+    selector: Any = None,
+    title: str | None = None,
+) -> str:
     """Return the report of a fitted model as the text of an HTML page; see `write_report`.
 
     Parameters
     ----------
-    model, X, y, selector, title
+    model, X, y, training, selector, title
         As in `write_report`.
 
     Returns
@@ -98,12 +112,12 @@ def make_report(model: Any, X: Any = None, y: Any = None, *, selector: Any = Non
     if title is None:
         name = getattr(y, "name", None)
         title = f"Rules for {name}" if isinstance(name, str) and name else "Rule ensemble"
-    return assemble(title, make_payload(check_model(model, "A report"), X, y, selector, title))
+    model = check_model(model, "A report")
+    return assemble(title, make_payload(model, X, read_given(model, X, y, training), selector, title))
 
 
-def make_payload(model: BaseRuleEnsemble, X: Any, y: Any, selector: Any, title: str) -> dict[str, Any]:
+def make_payload(model: BaseRuleEnsemble, X: Any, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows, for JSON."""
-    given = read_given(model, X, y)
     tracks, terms = follow_paths(model)
     facts = gather_facts(model, terms, given)
     labels = class_labels(model)
@@ -113,6 +127,7 @@ def make_payload(model: BaseRuleEnsemble, X: Any, y: Any, selector: Any, title: 
         "summary": summarise(model, tracks, given),
         "classes": [str(label) for label in labels] if labels else None,
         "outputs": [output_name(model, output) for output in range(len(tracks))],
+        "base_rates": find_base_rates(model, given),
         "together": moves_together(model),
         "features": [feature.name for feature in model._model.features],
         "terms": describe_terms(model, terms, facts),
@@ -143,21 +158,20 @@ def _describe_track(model: BaseRuleEnsemble, track: Track) -> dict[str, Any]:
 
 
 def _describe_given(model: BaseRuleEnsemble, X: Any, given: Given | None, terms: Sequence[Any]) -> dict[str, Any]:
-    """Return what the rows given show."""
-    if given is None:
-        return {"n_given": None, "dependence": None, "check": None, "rows": None}
+    """Return what held-out rows and the rows given show."""
     rng = np.random.default_rng(SEED)
+    if given is None:
+        parts = {"n_given": None, "given_name": None, "dependence": None, "rows": None}
+        return {**parts, "check": check(model, None, None, None, rng)}
     probabilities: FloatArray | None = None
-    check = None
+    predictions = model._scores(X)
     if isinstance(model, RuleEnsembleClassifier):
-        probabilities = model.predict_proba(X)
-        if given.codes is not None:
-            check = check_classes(model, given, model.predict(X), probabilities)
-    elif given.targets is not None:
-        check = check_numbers(given, model._scores(X), rng)
+        probabilities = model._probabilities(predictions)
+        predictions = model.classes_[choose_classes(predictions)]
     return {
         "n_given": given.n_rows,
+        "given_name": given.name,
         "dependence": draw_dependence(model, X, given),
-        "check": check,
+        "check": check(model, given, predictions, probabilities, rng),
         "rows": describe_rows(terms, given, probabilities, rng),
     }

@@ -11,6 +11,7 @@ from typing import Any
 from rulegrove.columns import Feature
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules._reading import Reader, check_possible
+from rulegrove.rules._vocabulary import Vocabulary
 from rulegrove.rules.rule import Rule
 
 
@@ -18,10 +19,12 @@ def parse_rule(text: str, features: Sequence[Feature]) -> Rule:
     """Read a rule from words.
 
     Conditions are joined by ``and`` (or ``&``). A number is compared by ``>``, ``>=``, ``<``, ``<=``, ``==``, or lies
-    in ``30 < age <= 40``; a category is ``colour == red``, ``colour != red``, ``colour in {red, 'dark blue'}`` or
-    ``not in``. Any attribute can be asked whether it ``is missing`` or ``is known``, and ``or missing`` lets missing
-    values satisfy a condition. Names and categories can be put in backticks or quotes. ``x >= 3`` becomes
-    ``x > t`` for the double t before 3, and ``x < 3`` becomes ``x <= t``, which says the same of every double.
+    in ``30 < age <= 40``, and so does a date: ``sold > 2024-02-29``. ``x >= 3`` becomes ``x > t`` for the double t
+    before 3, and ``x < 3`` becomes ``x <= t``, which says the same of every double. A category is ``colour == red``,
+    ``colour != red``, ``colour in {red, 'dark blue'}`` or ``not in``; ``!=`` and ``not in`` mean the other categories
+    that the attribute has, and ``any other`` is the one of all labels that were pooled. Any attribute can be asked
+    whether it ``is missing`` or ``is known``, and ``or missing`` lets missing values satisfy a condition. Names and
+    categories can be put in backticks or quotes.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def parse_rule(text: str, features: Sequence[Feature]) -> Rule:
     -------
     Rule
         ``parse_rule(rule.text(features), features) == rule`` for every rule that a value can satisfy, unless names make
-        two rules print alike: such a text is refused.
+        two rules print alike: such a text is refused. Of a date the rule is the same on every day.
 
     Examples
     --------
@@ -42,13 +45,13 @@ def parse_rule(text: str, features: Sequence[Feature]) -> Rule:
     >>> parse_rule("age > 40 and monthly income <= 3e4", features).text(features)
     'age > 40 and monthly income <= 30000'
     >>> parse_rule("colour != green & (30 < age <= 40 or missing)", features).text(features)
-    "(30 < age <= 40 or missing) and colour in {'blue', 'red'}"
+    "(30 < age <= 40 or missing) and colour != 'green'"
     >>> parse_rule("agee > 40", features)
     Traceback (most recent call last):
         ...
     rulegrove.exceptions.InvalidInputError: "agee > 40": 'agee' is no column (character 1). Did you mean 'age'?
     """
-    return Reader(text, features).read()
+    return Reader(text, Vocabulary(features)).read()
 
 
 def read_rules(rules: Any, features: Sequence[Feature]) -> tuple[Rule, ...]:
@@ -63,11 +66,12 @@ def read_rules(rules: Any, features: Sequence[Feature]) -> tuple[Rule, ...]:
     if isinstance(rules, (str, Rule)):
         raise InvalidInputError("`rules` must be a list of rules; put the only one in brackets: rules=[...].")
     found: dict[Rule, None] = {}
+    vocabulary = Vocabulary(features)
     for place, rule in enumerate(rules, start=1):
         if not isinstance(rule, (str, Rule)):
             raise InvalidInputError(f"Rule {place} must be a text or a Rule; got {rule!r}.")
         try:
-            found[parse_rule(rule, features) if isinstance(rule, str) else _check_rule(rule, features)] = None
+            found[Reader(rule, vocabulary).read() if isinstance(rule, str) else _check_rule(rule, features)] = None
         except InvalidInputError as error:
             raise InvalidInputError(f"Rule {place}: {error}") from None
     return tuple(found)
@@ -87,7 +91,9 @@ def _check_rule(rule: Rule, features: Sequence[Feature]) -> Rule:
         if (labels is None) != (codes is None):
             kind = "numeric" if labels is None else "categorical"
             raise InvalidInputError(f"column {condition.feature} ('{feature.name}') is {kind}; got {condition}.")
-        if codes is not None and not set(codes) <= set(range(len(labels or ()))):
-            raise InvalidInputError(f"'{feature.name}' has the categories 0 to {len(labels or ()) - 1}; got {codes}.")
+        if codes is not None and not set(codes) <= set(range(feature.n_categories)):
+            raise InvalidInputError(
+                f"'{feature.name}' has the categories 0 to {feature.n_categories - 1}; got {codes}."
+            )
         check_possible(condition, feature)
     return rule

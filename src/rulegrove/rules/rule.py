@@ -8,15 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray
+from rulegrove._words import date_of, printable, write_number
 from rulegrove.columns import Feature
 
+ANY_OTHER = "any other"  # the category of all labels that an attribute has no category of their own for
 SPARED_DIGITS = 8  # by the number after a bound, for the bound to be told as "at least" or "less than" that number
 
 
-def _number(value: float, digits: int | None) -> str:
-    """Shortest text that reads back as `value`, or `value` at so many significant digits."""
-    text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
-    return text.removesuffix(".0")
+def write_value(value: float, feature: Feature, digits: int | None = None) -> str:
+    """Return a value of a numeric attribute in words: exact, unless `digits` rounds it, and a day as its date.
+
+    Examples
+    --------
+    >>> write_value(10421.5, Feature("price")), write_value(19782.5, Feature("sold", part="date"))
+    ('10421.5', '2024-02-29')
+    """
+    day = date_of(value) if feature.part == "date" else None
+    return write_number(value, digits) if day is None else day.isoformat()
 
 
 @functools.lru_cache(maxsize=4096)  # bounds come again, in several rules and at several lengths of text
@@ -25,6 +33,12 @@ def _round_after(value: float) -> float | None:
     after = math.nextafter(value, math.inf) + 0.0  # not -0.0
     rounder = after == 0.0 or _count_digits(after) + SPARED_DIGITS <= _count_digits(value)
     return after if rounder and math.isfinite(after) else None
+
+
+def _write_bound(bound: float, feature: Feature, digits: int | None) -> tuple[bool, str]:
+    """Return a bound in words, and whether they are of the number after it; a day's bound is the day it falls on."""
+    after = None if feature.part == "date" and date_of(bound) is not None else _round_after(bound)
+    return after is not None, write_value(bound if after is None else after, feature, digits)
 
 
 def _count_digits(value: float) -> int:
@@ -44,7 +58,8 @@ class Condition:
     lower, upper : float
         Bounds of a numeric attribute; an infinite side is open.
     categories : tuple of int, optional
-        Sorted codes that satisfy the condition; None for a numeric attribute.
+        Sorted codes that satisfy the condition; None for a numeric attribute. The code after those of all categories
+        is that of any other label, which only a pooled attribute has rules for.
     missing : bool
         Whether a missing value satisfies the condition.
 
@@ -57,6 +72,11 @@ class Condition:
     '28.5 < age <= 40.5 or missing'
     >>> Condition(0, lower=math.nextafter(40.0, 0.0)).text(Feature("age"))
     'age >= 40'
+    >>> colour = Feature("colour", ("blue", "green", "red"))
+    >>> Condition(0, categories=(2,)).text(colour), Condition(0, categories=(0, 1)).text(colour)
+    ("colour == 'red'", "colour != 'red'")
+    >>> Condition(0, upper=19782.5).text(Feature("sold", part="date"))
+    'sold <= 2024-02-29'
     """
 
     feature: int
@@ -70,7 +90,7 @@ class Condition:
         if self.categories is None or other.categories is None:
             categories = None
         else:
-            categories = tuple(code for code in self.categories if code in other.categories)
+            categories = tuple(sorted(set(self.categories).intersection(other.categories)))
         return Condition(
             self.feature,
             max(self.lower, other.lower),
@@ -92,33 +112,56 @@ class Condition:
         return known | np.isnan(values) if self.missing else known
 
     def text(self, feature: Feature, digits: int | None = None) -> str:
-        """Return the condition in words; `digits` rounds the bounds for display, None keeps them exact."""
-        name = feature.name
-        if self.categories is not None:
-            labels = feature.categories or ()
-            words = f"{name} in {{{', '.join(repr(labels[code]) for code in self.categories)}}}"
-            if not self.categories:
-                return f"{name} is missing"
-        elif self.lower == math.inf:
+        r"""Return the condition in words, exact unless `digits` rounds the bounds: rounded ones decide otherwise.
+
+        A name that holds control characters is written with escapes, such as ``\x1b``. Of categories, ``!=``,
+        ``not in`` and ``is known`` speak of those that the attribute has: a label that it does not know is none of
+        them.
+        """
+        name = printable(feature.name)
+        if self.lower == math.inf or self.categories == ():
             return f"{name} is missing"
-        else:
-            words = self._interval(name, digits)
+        words = self._interval(name, feature, digits) if self.categories is None else self._choice(name, feature)
         return f"{words} or missing" if self.missing else words
 
-    def _interval(self, name: str, digits: int | None) -> str:
+    def _choice(self, name: str, feature: Feature) -> str:
+        """Return the categories in words, or those that are left out where these are far fewer."""
+        labels, inside = feature.categories or (), self.categories or ()
+        outside = sorted(set(range(feature.n_categories)).difference(inside))
+
+        def write(codes: Sequence[int]) -> str:
+            return ", ".join(repr(labels[code]) if code < len(labels) else ANY_OTHER for code in codes)
+
+        if len(inside) == 1:
+            return f"{name} == {write(inside)}"
+        if not outside:
+            return f"{name} is known"
+        if len(outside) == 1:
+            return f"{name} != {write(outside)}"
+        if 3 * len(outside) <= len(inside):
+            return f"{name} not in {{{write(outside)}}}"
+        return f"{name} in {{{write(inside)}}}"
+
+    def _interval(self, name: str, feature: Feature, digits: int | None) -> str:
         """Return the bounds of a numeric attribute in words."""
-        at_least, less_than = _round_after(self.lower), _round_after(self.upper)
-        low = _number(self.lower if at_least is None else at_least, digits)
-        high = _number(self.upper if less_than is None else less_than, digits)
+        at_least, low = _write_bound(self.lower, feature, digits)
+        less_than, high = _write_bound(self.upper, feature, digits)
         if self.lower > -math.inf and self.upper < math.inf:
-            if at_least == self.upper:
-                return f"{name} == {high}"
-            return f"{low} {'<' if at_least is None else '<='} {name} {'<=' if less_than is None else '<'} {high}"
+            if self._is_point(feature):
+                return f"{name} == {write_value(self.upper, feature, digits)}"
+            return f"{low} {'<=' if at_least else '<'} {name} {'<' if less_than else '<='} {high}"
         if self.lower > -math.inf:
-            return f"{name} {'>' if at_least is None else '>='} {low}"
+            return f"{name} {'>=' if at_least else '>'} {low}"
         if self.upper < math.inf:
-            return f"{name} {'<=' if less_than is None else '<'} {high}"
+            return f"{name} {'<' if less_than else '<='} {high}"
         return f"{name} is known"
+
+    def _is_point(self, feature: Feature) -> bool:
+        """Whether one number lies between the bounds, or one day of an attribute of whole days."""
+        first, last = (date_of(bound) if feature.part == "date" else None for bound in (self.lower, self.upper))
+        if first is None or last is None:
+            return math.nextafter(self.lower, math.inf) == self.upper
+        return last.toordinal() - first.toordinal() == 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -151,7 +194,7 @@ class Rule:
         return held
 
     def text(self, features: Sequence[Feature], digits: int | None = None) -> str:
-        """Return the rule in words, with exact thresholds unless `digits` rounds them for display."""
+        """Return the rule in words, with exact thresholds unless `digits` rounds them: see `Condition.text`."""
         parts = [condition.text(features[condition.feature], digits) for condition in self.conditions]
         if len(parts) > 1:
             parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]

@@ -1,12 +1,12 @@
 """Checks and words that all solvers share."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray
+from rulegrove._warn import warn_user
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.solvers.base import Path, Problem
@@ -111,10 +111,9 @@ def warn_not_converged(solver: Any, name: str, values: FloatArray, gaps: FloatAr
     if reached.all():
         return
     worst = int(np.argmax(np.where(reached, -np.inf, gaps)))
-    warnings.warn(
+    warn_user(
         f"{type(solver).__name__} left {int((~reached).sum())} of {len(values)} points above tol={solver.tol:.1e} "
         f"within max_iter={solver.max_iter} iterations; the worst relative duality gap is {gaps[worst]:.1e}, at {name} "
         f"{values[worst]:.3g}. Raise `max_iter` or `tol`, or stop at a sparser point.",
         NotConvergedWarning,
-        stacklevel=3,
     )

@@ -2,7 +2,6 @@
 
 import math
 import time
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
+from rulegrove._warn import warn_user
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._kernels import elastic_net_path
@@ -188,12 +188,11 @@ class Spgl1(BaseEstimator):
         reached = np.array([end in {Status.CONVERGED, Status.UNREACHABLE} for end in status])
         if reached.all() and Status.UNREACHABLE in status:
             first = status.index(Status.UNREACHABLE)
-            warnings.warn(
+            warn_user(
                 f"Least squares itself leaves a residual of {path.residuals[-1]:.6g}, so Spgl1 gave its limit for "
                 f"{status.count(Status.UNREACHABLE)} of {len(status)} values of `residual_target`, from "
                 f"{shown[first]:.6g} on. Raise them.",
                 NotConvergedWarning,
-                stacklevel=2,
             )
         warn_not_converged(self, name, shown, path.gaps, reached)
         return path

@@ -96,6 +96,11 @@ def split_labels(
             f"{name_column(features, position)} is split by categories in the {library} trees, but is a number here; "
             "list it in `categorical_features`, or pass it as text or categories."
         )
+    if features[position].pooled:
+        raise InvalidInputError(
+            f"{name_column(features, position)} has more categories than `max_bins`, so that its rare ones are pooled "
+            f"here, but the {library} trees tell them apart. Join rare categories before fitting the trees."
+        )
     sides = [goes_left(label) for label in labels]
     return (
         frozenset(code for code, side in enumerate(sides) if side is True),

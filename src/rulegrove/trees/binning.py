@@ -10,6 +10,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
 
 MAX_BINS = 255
+SHORT = 13  # characters of a number that people may have written
 """Bins a feature can have; the last of the 256 codes of a byte means missing."""
 
 
@@ -111,9 +112,26 @@ def fit_bins(
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Return the thresholds between values ``below < above``: the middle, or `below` where rounding leaves the gap."""
+    """Return the thresholds between values ``below < above``: the middle, or `below` where rounding leaves the gap.
+
+    What rounding adds to a middle of few digits is taken off: that of 0.527 and 0.528 is 0.5275, not
+    0.5275000000000001.
+
+    Examples
+    --------
+    >>> midpoints(np.array([157.0, 0.527]), np.array([158.0, 0.528])).tolist()
+    [157.5, 0.5275]
+    """
     middle = below / 2 + above / 2
+    short = np.array([_without_noise(value) for value in np.ravel(middle).tolist()]).reshape(np.shape(middle))
+    middle = np.where((short < below) | (short >= above), middle, short)
     return np.where((middle < below) | (middle >= above), below, middle)
+
+
+def _without_noise(value: float) -> float:
+    """Return a number of few digits from which `value` differs by rounding alone, else `value`."""
+    text = f"{value:.15g}"
+    return float(text) if len(text) <= SHORT else value
 
 
 def _distinct_values(x: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

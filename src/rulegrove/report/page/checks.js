@@ -1,6 +1,11 @@
-// The chosen model on the rows given: partial dependence, classes, probabilities, predictions; and the votes.
+// The chosen model: partial dependence, figures of held-out rows and of those given, charts of them; and the votes.
 
 const NO_ROWS = "The report was made without a table of rows, so this part is left out.";
+const MANY_CLASSES = 8;
+const MANY_CATEGORIES = 24;
+const LONG_NAME = 18;
+const CATEGORY = 18; // height of the line of a category
+const WIDE_LETTER = 7.6; // width of a letter of its name, at most, but for capitals
 const NO_TARGET = "The rows were given without their target, so this part is left out.";
 
 // Partial dependence.
@@ -15,10 +20,15 @@ function showDependence() {
   const what = scoreName();
   byId("dependence-about").textContent =
     `Mean ${what} of the chosen model ${aboutGiven()}, were one attribute the same in all of them; the slider does not move it. ` +
-    "Ticks at the bottom are the deciles of the attribute. All charts share one height axis.";
+    "Ticks at the bottom are the deciles of the attribute. All charts share one scale.";
   const domain = extent(curves.flatMap((curve) => curve.values[state.output]));
   const width = dependenceWidth(box);
-  box.replaceChildren(...curves.map((curve) => drawCurve(curve, domain, what, width)));
+  box.replaceChildren(...curves.map((curve) => drawCurve(curve, domain, what, hasLongNames(curve) ? chartWidth(box) : width)));
+}
+
+// Categories of long names have the whole width of the page.
+function hasLongNames(curve) {
+  return curve.categories && curve.grid.some((name) => Array.from(name).length > LONG_NAME);
 }
 
 function dependenceWidth(box) {
@@ -29,17 +39,23 @@ function dependenceWidth(box) {
 function drawCurve(curve, domain, what, width) {
   const name = report.features[curve.feature];
   const values = curve.values[state.output];
+  const range = `from ${show(Math.min(...values))} to ${show(Math.max(...values))}`;
+  const about = `Mean ${what} over ${name}: ${range}.`;
+  const rows = curve.grid.map((point, k) => [typeof point === "string" ? brief(point, 60) : show(point), show(values[k])]);
+  const svg = curve.categories ? drawCategories(curve.grid, values, domain, width, about) : drawNumbers(curve, values, domain, width, about);
+  const some = curve.categories && values.length > MANY_CATEGORIES ? `: the ${MANY_CATEGORIES / 2} lowest and the ${MANY_CATEGORIES / 2} highest of ${grouped(values.length)} categories` : "";
+  return element("figure", { class: hasLongNames(curve) ? "whole" : null }, element("figcaption", {}, name + some), svg, numbers([name, "Mean " + what], rows));
+}
+
+function drawNumbers(curve, values, domain, width, about) {
   const shown = ticks(...domain, 4);
   const left = axisRoom(shown);
   const height = 190;
-  const range = `from ${show(Math.min(...values))} to ${show(Math.max(...values))}`;
-  const svg = canvas(width, height, `Mean ${what} over ${name}: ${range}.`);
+  const svg = canvas(width, height, about);
   const y = scale(domain, [height - 34, 10]);
   drawHeightAxis(svg, y, shown, left, width - 10);
-  if (curve.categories) drawCategories(svg, curve.grid, values, y, left, width);
-  else drawLine(svg, curve, values, y, left, width, height);
-  const rows = curve.grid.map((point, k) => [typeof point === "string" ? point : show(point), show(values[k])]);
-  return element("figure", {}, element("figcaption", {}, name), svg, numbers([name, "Mean " + what], rows));
+  drawLine(svg, curve, values, y, left, width, height);
+  return svg;
 }
 
 function drawLine(svg, curve, values, y, left, width, height) {
@@ -50,14 +66,32 @@ function drawLine(svg, curve, values, y, left, width, height) {
   svg.append(polyline(curve.grid.map((point, k) => [x(point), y(values[k])]), { class: "line" }));
 }
 
-function drawCategories(svg, labels, values, y, left, width) {
-  const step = (width - 10 - left) / labels.length;
-  const letters = Math.floor(step / LETTER) - 1;
-  values.forEach((value, k) => {
-    const middle = left + (k + 0.5) * step;
-    svg.append(shape("line", { x1: middle - 0.35 * step, x2: middle + 0.35 * step, y1: y(value), y2: y(value), class: "line" }));
-    if (letters > 1 || labels.length < 12) svg.append(word(clipped(labels[k], Math.max(letters, 2)), middle, 173, { "text-anchor": "middle" }));
+// One line a category, so that its name has room.
+function drawCategories(labels, values, domain, width, about) {
+  const places = placesShown(values);
+  const longest = Math.max(...places.map((k) => Array.from(labels[k]).length));
+  const letters = Math.min(longest, Math.floor((0.45 * width) / WIDE_LETTER));
+  const left = 12 + WIDE_LETTER * letters;
+  const height = CATEGORY * places.length + 30;
+  const svg = canvas(width, height, about);
+  const x = scale(domain, [left, width - 14]);
+  for (const value of ticks(...domain, Math.max(Math.floor((width - left) / 60), 2))) {
+    svg.append(shape("line", { x1: x(value), x2: x(value), y1: 4, y2: height - 26, class: "rule" }));
+    svg.append(word(show(value), x(value), height - 10, { "text-anchor": "middle" }));
+  }
+  places.forEach((k, line) => {
+    const y = 4 + CATEGORY * (line + 0.5);
+    svg.append(label(labels[k], letters, left - 8, y + 4, { "text-anchor": "end" }));
+    svg.append(shape("circle", { cx: x(values[k]), cy: y, r: 4, class: "dot" }, shape("title", {}, `${labels[k]}: ${show(values[k])}`)));
   });
+  return svg;
+}
+
+function placesShown(values) {
+  const places = values.map((_, k) => k);
+  if (places.length <= MANY_CATEGORIES) return places;
+  places.sort((one, other) => values[one] - values[other]);
+  return [...places.slice(0, MANY_CATEGORIES / 2), ...places.slice(-MANY_CATEGORIES / 2)];
 }
 
 // Classes and probabilities, or numbers.
@@ -68,59 +102,85 @@ function showCheck() {
     byId("check-about").textContent = report.n_given === null ? NO_ROWS : NO_TARGET;
     return;
   }
-  const still = " This is the chosen model; the slider does not move it.";
-  if (report.classes === null) {
-    const share = check.explained === null ? "" : `, and the predictions explain ${percent(check.explained)} of the target's variance`;
-    byId("check-about").textContent =
-      `The root mean square error ${aboutGiven()} is ${show(check.root_mean_square)}, the mean absolute error ${show(check.mean_absolute)}${share}.` + still;
-    byId("check-parts").replaceChildren(drawScatter(check));
-    return;
+  byId("check-about").textContent = check.about;
+  byId("check-figures").replaceChildren(table(check.table.heads, check.table.lines, { class: "figures" }));
+  const parts = [];
+  if (check.charts !== null) {
+    const whose = `, ${check.charts.rows}`;
+    parts.push(makeConfusion(check.charts.counts, whose), drawCalibration(check.charts.calibration[state.output], whose));
+    if (check.charts.roc[state.output].wrong.length) parts.push(drawRoc(check.charts.roc[state.output], whose));
   }
-  byId("check-about").textContent = `${percent(check.error)} of the predictions ${aboutGiven()} are wrong.` + still;
-  byId("check-parts").replaceChildren(makeConfusion(check.counts), drawCalibration(check.calibration[state.output]));
+  if (check.scatter !== null) parts.push(drawScatter(check.scatter));
+  byId("check-parts").replaceChildren(...parts);
 }
 
-function makeConfusion(counts) {
-  const head = element("tr", {}, element("th", { scope: "col" }, "True class"), ...report.classes.map((name) => element("th", { scope: "col" }, name)));
+// Many classes have small cells, with the shares on hovering.
+function makeConfusion(counts, whose) {
+  const many = counts.length > MANY_CLASSES;
+  const letters = many ? 16 : 28;
+  const names = report.classes.map((name) => brief(name, letters));
+  const heads = report.classes.map((name) => element("th", { scope: "col" }, element("span", {}, brief(name, letters))));
+  const head = element("tr", {}, element("th", { scope: "col" }, "True class"), ...heads);
   const rows = counts.map((own, place) => {
     const total = own.reduce((sum, count) => sum + count, 0);
-    const cells = own.map((count, other) => makeCount(count, total, place === other));
-    return element("tr", {}, element("th", { scope: "row" }, report.classes[place]), ...cells);
+    const cells = own.map((count, other) => makeCount(count, total, place, other, many));
+    return element("tr", {}, element("th", { scope: "row" }, names[place]), ...cells);
   });
-  const made = element("table", { class: "confusion" }, element("thead", {}, head), element("tbody", {}, ...rows));
-  const caption = element("figcaption", {}, "Confusion: rows are the true classes, columns the predicted ones");
-  return element("figure", {}, caption, element("div", { class: "scroll", role: "region", "aria-label": "Confusion matrix", tabindex: "0" }, made));
+  const upright = report.classes.every((name) => name.length < 4) ? " upright" : "";
+  const made = element("table", { class: many ? "confusion many" + upright : "confusion" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  const shares = many ? "; the darker, the larger the share of the true class" : "";
+  const caption = element("figcaption", {}, `Confusion: rows are the true classes, columns the predicted ones${whose}${shares}`);
+  const box = element("div", { class: "scroll", role: "region", "aria-label": "Confusion matrix", tabindex: "0" }, made);
+  return element("figure", { class: "whole" }, caption, box);
 }
 
-function makeCount(count, total, right) {
+function makeCount(count, total, place, other, many) {
   const share = total ? count / total : 0;
+  const right = place === other;
   const shade = element("span", { class: right ? "shade right" : "shade wrong", "aria-hidden": "true" });
-  shade.style.opacity = 0.35 * share;
-  const words = element("span", {}, grouped(count), element("small", {}, ` (${percent(share, 0)})`));
-  return element("td", { class: "number" }, shade, words);
+  shade.style.opacity = many ? 0.45 * Math.sqrt(share) : 0.35 * share;
+  const words = element("span", {}, many && count === 0 ? "" : grouped(count));
+  if (!many) words.append(element("small", {}, ` (${percent(share, 0)})`));
+  const title = `${report.classes[place]}, predicted as ${report.classes[other]}: ${plural(count, "row")} (${percent(share)})`;
+  return element("td", { class: "number", title }, shade, words);
 }
 
-function drawCalibration(curve) {
+// A square from 0 to 1 either way, with its diagonal.
+function drawSquare(about, below) {
   const size = Math.min(dependenceWidth(byId("check-parts")) + 60, 430, chartWidth(byId("check-parts")));
-  const name = report.outputs[state.output];
-  const svg = canvas(size, size, `Predicted probability of ${name} beside the share that came true; numbers follow.`);
+  const svg = canvas(size, size, about);
   const place = scale([0, 1], [46, size - 14]);
   const height = scale([0, 1], [size - 46, 12]);
   const fifths = [0, 0.2, 0.4, 0.6, 0.8, 1];
   drawHeightAxis(svg, height, fifths, 46, size - 14);
   drawWidthAxis(svg, place, fifths, size - 46);
   svg.append(shape("line", { x1: place(0), y1: height(0), x2: place(1), y2: height(1), class: "ideal" }));
+  svg.append(word(below, (46 + size - 14) / 2, size - 10, { class: "name", "text-anchor": "middle" }));
+  return { svg, place, height };
+}
+
+function drawCalibration(curve, whose) {
+  const name = report.outputs[state.output];
+  const { svg, place, height } = drawSquare(`Predicted probability of ${name} beside the share that came true; numbers follow.`, "Predicted probability");
   curve.predicted.forEach((value, k) => {
     svg.append(shape("line", { x1: place(value), x2: place(value), y1: height(curve.low[k]), y2: height(curve.high[k]), class: "whisker" }));
   });
   svg.append(polyline(curve.predicted.map((value, k) => [place(value), height(curve.observed[k])]), { class: "line" }));
   curve.predicted.forEach((value, k) => svg.append(shape("circle", { cx: place(value), cy: height(curve.observed[k]), r: 4, class: "dot" })));
-  svg.append(word("Predicted probability", (46 + size - 14) / 2, size - 10, { class: "name", "text-anchor": "middle" }));
   const rows = curve.predicted.map((value, k) => [
     percent(value), percent(curve.observed[k]), `${percent(curve.low[k], 0)} to ${percent(curve.high[k], 0)}`, grouped(curve.sizes[k]),
   ]);
-  const caption = `Calibration: how often ${name} came true (height) where it had a probability (width), with 95 % intervals`;
+  const caption = `Calibration: how often ${name} came true (height) where it had a probability (width), with 95 % intervals${whose}`;
   return element("figure", {}, element("figcaption", {}, caption), svg, numbers(["Predicted", "Came true", "Interval", "Rows"], rows));
+}
+
+function drawRoc(curve, whose) {
+  const name = report.outputs[state.output];
+  const { svg, place, height } = drawSquare(`ROC of ${name}: the area below it is ${show(curve.area, 3)}; numbers follow.`, "Share of the others mistaken for it");
+  svg.append(polyline(curve.wrong.map((value, k) => [place(value), height(curve.right[k])]), { class: "line" }));
+  const rows = curve.wrong.map((value, k) => [percent(value), percent(curve.right[k])]);
+  const caption = `ROC: rows of ${name} that are found (height) as more of the others are mistaken for it (width); area ${show(curve.area, 3)}${whose}`;
+  return element("figure", {}, element("figcaption", {}, caption), svg, numbers(["Others mistaken", "Found"], rows));
 }
 
 function drawScatter(check) {
@@ -128,7 +188,7 @@ function drawScatter(check) {
   const domain = extent([...check.observed, ...check.predicted], 0.03);
   const shown = ticks(...domain, 5);
   const left = axisRoom(shown);
-  const svg = canvas(width, width, `Predicted against observed target of ${check.observed.length} rows.`);
+  const svg = canvas(width, width, `Predicted against observed target of ${grouped(check.observed.length)} rows.`);
   const x = scale(domain, [left, width - 12]);
   const y = scale(domain, [width - 46, 12]);
   drawHeightAxis(svg, y, shown, left, width - 12);
@@ -136,7 +196,7 @@ function drawScatter(check) {
   svg.append(shape("line", { x1: x(domain[0]), y1: y(domain[0]), x2: x(domain[1]), y2: y(domain[1]), class: "ideal" }));
   check.observed.forEach((value, k) => svg.append(shape("circle", { cx: x(value), cy: y(check.predicted[k]), r: 2.6, class: "speck" })));
   svg.append(word("Observed", (left + width) / 2, width - 10, { class: "name", "text-anchor": "middle" }));
-  const drawn = check.observed.length < report.n_given ? `, a draw of ${check.observed.length} rows` : "";
+  const drawn = check.observed.length < report.n_given ? `, a draw of ${grouped(check.observed.length)} from the ${countGiven(report.n_given)}` : `, ${report.given_name}`;
   const rows = check.observed.map((value, k) => [show(value), show(check.predicted[k])]);
   return element("figure", {}, element("figcaption", {}, `Predicted (height) against observed (width)${drawn}`), svg, numbers(["Observed", "Predicted"], rows));
 }

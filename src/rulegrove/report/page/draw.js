@@ -28,7 +28,8 @@ function byId(id) {
 function show(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const rounded = Number(value.toPrecision(digits));
-  return String(rounded).replace("-", "−").replace("e+", "e");
+  const large = Math.abs(rounded) >= 1e4 && Math.abs(rounded) < 1e15;
+  return (large ? grouped(rounded) : String(rounded)).replace("-", "−").replace("e+", "e");
 }
 
 function signed(value, digits = 4) {
@@ -88,6 +89,14 @@ function word(text, x, y, attributes = {}) {
   return shape("text", { x, y, ...attributes }, text);
 }
 
+// A word of a chart that is cut where it would not fit, with the whole of it on hovering.
+function label(text, letters, x, y, attributes = {}) {
+  const shown = clipped(text, letters);
+  const node = word(shown, x, y, attributes);
+  if (shown !== text) node.append(shape("title", {}, text));
+  return node;
+}
+
 function polyline(points, attributes) {
   const parts = [];
   let open = false;
@@ -125,6 +134,12 @@ function bar(value, largest, diverging = false) {
   part.style.width = width + "%";
   part.style.left = (diverging ? (value < 0 ? 50 - width : 50) : 0) + "%";
   return element("span", { class: diverging ? "bar middle" : "bar", "aria-hidden": "true" }, part);
+}
+
+// Words of a table, likewise.
+function brief(text, letters) {
+  const shown = clipped(text, letters);
+  return shown === text ? text : element("span", { title: text }, shown);
 }
 
 function table(heads, rows, attributes = {}) {

@@ -31,8 +31,8 @@ function tellGaps(track) {
   const kept = track.terms.length;
   const densest = Math.max(...track.terms.map((own) => own.length));
   if (kept === track.n_points) return [];
-  const words = [`${kept} of the ${track.n_points} points are kept here.`];
-  if (track.densest > densest) words.push(`Those of more than ${densest} terms (up to ${track.densest}) are left out to keep the page small.`);
+  const words = [`${grouped(kept)} of the ${grouped(track.n_points)} points are kept here.`];
+  if (track.densest > densest) words.push(`Those of more than ${grouped(densest)} terms (up to ${grouped(track.densest)}) are left out to keep the page small.`);
   return words;
 }
 
@@ -57,7 +57,7 @@ function drawPath() {
   const z = scale([0, Math.max(...counts, 1)], [floor, bottom + PATH.gap]);
   drawHeightAxis(svg, y, errorTicks, left, width - 12);
   drawHeightAxis(svg, z, countTicks, left, width - 12);
-  svg.append(word(clipped(capitalised(track.error_name), (width - 8) / LETTER), 2, 12, { class: "name" }));
+  svg.append(label(capitalised(track.error_name), (width - 8) / LETTER, 2, 12, { class: "name" }));
   svg.append(word("Number of terms", 2, bottom + PATH.gap - 8, { class: "name" }));
   if (track.standard_errors !== null) svg.append(drawBand(track, x, y));
   svg.append(polyline(track.errors.map((error, k) => [x(k), error === null ? null : y(error)]), { class: "line" }));
@@ -144,7 +144,7 @@ function listPath() {
   const rows = track.errors.map((error, k) => [
     String(k + 1) + (k === track.chosen ? " (chosen)" : ""),
     show(track.values[k]),
-    String(countTerms(track, k)),
+    grouped(countTerms(track, k)),
     show(error),
     spread === null ? "–" : show(spread[k]),
   ]);

@@ -1,6 +1,7 @@
 // Single rows: which terms hold, what each adds, and what the model at the slider's point says.
 
 const MANY_TERMS = 15;
+const ROW_LETTERS = 160; // of a rule
 
 function decodeBits(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -58,7 +59,7 @@ function listParts(row) {
   const rest = parts.slice(MANY_TERMS).reduce((sum, one) => sum + one.part, 0);
   const intercept = currentTrack().intercepts[currentPoint()];
   const largest = Math.max(...shown.map((one) => Math.abs(one.part)), 0);
-  const rows = shown.map((one) => [terms.texts[one.term], bar(one.part, largest, true), signed(one.part)]);
+  const rows = shown.map((one) => [brief(terms.texts[one.term], ROW_LETTERS), bar(one.part, largest, true), signed(one.part)]);
   if (parts.length > MANY_TERMS) rows.push([plural(parts.length - MANY_TERMS, "smaller part"), "", signed(rest)]);
   rows.push(["intercept", "", signed(intercept)]);
   const name = report.classes === null ? "the prediction" : "the score";
@@ -71,7 +72,7 @@ function listValues(row) {
   const used = new Set(partsOf(row, state.output).flatMap((one) => terms.features[one.term]));
   const cells = rows.features.map((feature, k) => {
     const value = rows.values[row][k];
-    const text = value === null ? "missing" : typeof value === "number" ? show(value, 6) : value;
+    const text = value === null ? "missing" : typeof value === "number" ? show(value, 6) : brief(value, 60);
     return [used.has(feature) ? element("strong", {}, report.features[feature]) : report.features[feature], text];
   });
   return table(["Attribute", "Value"], cells);
@@ -83,7 +84,7 @@ function labelRow(row) {
   if (rows.truths === null) return words[0];
   const truth = rows.truths[row];
   if (report.classes === null) words.push(`observed ${show(truth)}`);
-  else words.push(report.classes[truth] + (predictedClass(row) === truth ? "" : " (predicted wrongly)"));
+  else words.push(clipped(report.classes[truth], 40) + (predictedClass(row) === truth ? "" : " (predicted wrongly)"));
   return words.join(": ");
 }
 
@@ -111,7 +112,7 @@ function startRows() {
     byId("rows-about").textContent = NO_ROWS;
     return;
   }
-  const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${grouped(rows.n_given)} given` : `the ${plural(rows.n_given, "row")} given`;
+  const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${countGiven(rows.n_given)}` : `the ${countGiven(rows.n_given)}`;
   byId("rows-about").textContent =
     `Why the model at the slider's point says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the score.`;
   byId("row").replaceChildren(...rows.numbers.map((_, row) => element("option", { value: row }, labelRow(row))));

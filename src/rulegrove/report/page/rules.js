@@ -1,13 +1,15 @@
 // The table of rules, and the importance of attributes, at the point that the slider shows.
 
 const FIRST_RULES = 25;
+const RULE_LETTERS = 300; // of a rule; a button shows the rest
+const CLASS_LETTERS = 60;
 
 function ruleColumns() {
   const about =
     report.classes === null
       ? [{ key: "mean", name: "Mean target", tell: (entry) => show(entry.mean) }]
       : [
-          { key: "confidence", name: "Confidence", tell: (entry) => percent(entry.confidence) },
+          { key: "confidence", name: "Confidence", tell: (entry) => percent(entry.confidence), beside: tellBase },
           { key: "speaks", name: "Speaks for", tell: (entry) => entry.speaks, words: true },
         ];
   return [
@@ -24,6 +26,10 @@ function tellSupport(entry) {
   return percent(entry.support) + (entry.measured ? "*" : "");
 }
 
+function tellBase(entry) {
+  return entry.confidence === null || entry.base === null ? null : `base rate ${percent(entry.base)}`;
+}
+
 function tellRules() {
   const words = [
     `A rule adds its coefficient to the ${report.classes === null ? "prediction" : "score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
@@ -32,7 +38,8 @@ function tellRules() {
   words.push(
     report.classes === null
       ? "Support is the share of the training rows on which the rule holds, mean target that of the target there."
-      : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them.",
+      : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them" +
+          (report.base_rates === null ? "." : "; the base rate is the share of that class among all rows."),
   );
   if (terms.texts.length > terms.n_own) {
     words.push(
@@ -48,7 +55,7 @@ function makeHeads() {
   const heads = ruleColumns().map((column) => {
     const button = element("button", { type: "button", "aria-label": column.title }, column.name);
     button.addEventListener("click", () => sortBy(column.key));
-    return element("th", { scope: "col", "data-key": column.key, class: column.words ? "words" : null }, button);
+    return element("th", { scope: "col", role: "columnheader", "data-key": column.key, class: column.words ? "words" : null }, button);
   });
   byId("rule-heads").replaceChildren(...heads);
 }
@@ -79,11 +86,24 @@ function rulesWanted(entries) {
 
 function makeRow(entry, columns, largest) {
   const cells = columns.map((column) => {
-    const text = column.tell(entry);
+    const text = column.wide ? makeLong(column.tell(entry)) : brief(column.tell(entry), CLASS_LETTERS);
     const own = column.bar ? bar(entry[column.key], largest[column.key], column.diverging) : null;
-    return element("td", { class: (column.words ? "words" : "number") + (column.wide ? " wide" : "") }, element("span", {}, text), own);
+    const beside = column.beside ? column.beside(entry) : null;
+    const about = { class: (column.words ? "words" : "number") + (column.wide ? " wide" : ""), role: "cell", "data-key": column.key, "data-name": column.name };
+    return element("td", about, element("span", {}, text), own, beside === null ? null : element("small", {}, beside));
   });
-  return element("tr", {}, ...cells);
+  return element("tr", { role: "row" }, ...cells);
+}
+
+// A rule of many words is cut, with a button for the rest.
+function makeLong(text) {
+  const shown = clipped(text, RULE_LETTERS);
+  if (shown === text) return text;
+  const box = element("span", { title: text }, shown + " ");
+  const more = element("button", { type: "button", class: "more control" }, "show all of it");
+  more.addEventListener("click", () => box.replaceChildren(text));
+  box.append(more);
+  return box;
 }
 
 function showRules() {
@@ -107,7 +127,7 @@ function showRules() {
 function countRules(total, wanted, shown) {
   if (!total) return "No terms here: the score is the intercept alone.";
   const some = wanted === total ? plural(total, "term") : `${grouped(wanted)} of ${plural(total, "term")}`;
-  return shown < wanted ? `${some}, the first ${shown} shown.` : `${some}.`;
+  return shown < wanted ? `${some}, the first ${grouped(shown)} shown.` : `${some}.`;
 }
 
 function makeAttributeChoice() {

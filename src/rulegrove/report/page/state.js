@@ -59,7 +59,9 @@ function describeTerm(term, coef) {
   const name = report.outputs[state.output];
   const other = report.classes.length === 2 ? report.classes[0] : "not " + name;
   entry.speaks = coef > 0 ? name : other;
+  const rate = report.base_rates === null ? null : report.base_rates[state.output];
   entry.confidence = mean === null ? null : coef > 0 ? mean : 1 - mean;
+  entry.base = rate === null ? null : coef > 0 ? rate : 1 - rate;
   return entry;
 }
 
@@ -69,5 +71,10 @@ function scoreName() {
 }
 
 function aboutGiven() {
-  return report.n_given === null ? "" : `on the ${plural(report.n_given, "row")} given`;
+  return report.n_given === null ? "" : `on the ${countGiven(report.n_given)}`;
+}
+
+// So many of the rows that the page was made with, called what they are.
+function countGiven(count) {
+  return `${grouped(count)} ${count === 1 ? report.given_name.replace("rows", "row") : report.given_name}`;
 }

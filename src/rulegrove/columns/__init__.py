@@ -1,0 +1,28 @@
+"""The table as the stages see it: named attributes, read a block of rows at a time.
+
+Whatever the user holds (array, sparse matrix, pandas, polars, Arrow), a `Columns` gives blocks of float64 with one row
+an attribute: numbers as they are (float32 widened exactly), categories as codes, parts of dates as numbers, NaN where
+missing. The user's memory is read in place; only text, categories and dates are encoded into new arrays.
+"""
+
+from rulegrove.columns.blocks import CHUNK_ROWS, Columns
+from rulegrove.columns.encoding import encode_columns
+from rulegrove.columns.feature import Feature, Part, list_sources, locate_sources
+from rulegrove.columns.learning import Reading, learn_columns
+from rulegrove.columns.tables import as_table, count_rows, is_frame, list_names
+
+__all__ = [
+    "CHUNK_ROWS",
+    "Columns",
+    "Feature",
+    "Part",
+    "Reading",
+    "as_table",
+    "count_rows",
+    "encode_columns",
+    "is_frame",
+    "learn_columns",
+    "list_names",
+    "list_sources",
+    "locate_sources",
+]

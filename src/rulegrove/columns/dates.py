@@ -1,0 +1,100 @@
+"""Dates and times: recognised in text, taken apart into numbers."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.columns.feature import Feature, Part
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_DAY, _HOUR = 86_400_000_000, 3_600_000_000  # microseconds
+
+
+def read_part(times: AnyArray, part: Part) -> FloatArray:
+    """Return a part of each time as a number, NaN where there is none.
+
+    Parameters
+    ----------
+    times : ndarray of shape (n_rows,)
+        datetime64 in microseconds.
+    part : {"date", "year", "month", "weekday", "hour"}
+
+    Examples
+    --------
+    >>> times = np.array(["2024-02-29T13:45", "1969-12-31", "NaT"], dtype="datetime64[us]")
+    >>> {part: read_part(times, part).tolist() for part in ("date", "year", "month")}
+    {'date': [19782.0, -1.0, nan], 'year': [2024.0, 1969.0, nan], 'month': [2.0, 12.0, nan]}
+    >>> {part: read_part(times, part).tolist() for part in ("weekday", "hour")}
+    {'weekday': [4.0, 3.0, nan], 'hour': [13.0, 0.0, nan]}
+    """
+    counts = times.astype(np.int64)
+    if part == "year":
+        found = times.astype("datetime64[Y]").astype(np.int64) + 1970
+    elif part == "month":
+        found = times.astype("datetime64[M]").astype(np.int64) % 12 + 1
+    elif part == "weekday":
+        found = (counts // _DAY + 3) % 7 + 1  # 1970-01-01 was a Thursday
+    else:
+        found = counts // _DAY if part == "date" else counts // _HOUR % 24
+    return np.where(np.isnat(times), np.nan, found.astype(np.float64))
+
+
+def expand_dates(name: str, times: AnyArray, taken: Sequence[str]) -> list[Feature]:
+    """Return the attributes of a column of dates: the day under its own name, and the parts that vary.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    times : ndarray of shape (n_rows,)
+        datetime64 in microseconds.
+    taken : sequence of str
+        Names of all columns, which no part may have.
+
+    Examples
+    --------
+    >>> times = np.array(["2024-02-29", "2024-07-01"], dtype="datetime64[us]")
+    >>> [feature.name for feature in expand_dates("sold", times, ["sold"])]
+    ['sold', 'sold.month', 'sold.weekday']
+    """
+    features = [Feature(name, part="date")]
+    for part in get_args(Part)[1:]:
+        values = read_part(times, part)
+        known = values[~np.isnan(values)]
+        if known.size and np.ptp(known) > 0:
+            own = f"{name}.{part}"
+            while own in taken:
+                own += "_"
+            features.append(Feature(own, column=name, part=part))
+    return features
+
+
+def parse_times(values: AnyArray) -> AnyArray | None:
+    """Return text as times when all of it is dates as ISO 8601 writes them, else None; None is missing.
+
+    Examples
+    --------
+    >>> parse_times(np.array(["2024-02-29", None, "2024-02-29 13:45"], dtype=object)).tolist()[0].year
+    2024
+    >>> parse_times(np.array(["2024-02-30"], dtype=object)) is None
+    True
+    """
+    labels = {value for value in values if value is not None}
+    if not labels or not all(_ISO.fullmatch(label) for label in labels):
+        return None
+    try:
+        known = {label: _parse_time(label) for label in labels}
+    except ValueError:  # no such day or hour
+        return None
+    nothing = np.datetime64("NaT", "us")
+    return np.array([nothing if value is None else known[value] for value in values], dtype="datetime64[us]")
+
+
+def _parse_time(text: str) -> np.datetime64:
+    """Return the time that ISO 8601 writes so; one with a zone in UTC."""
+    time = dt.datetime.fromisoformat(text)
+    return np.datetime64(time if time.tzinfo is None else time.astimezone(dt.UTC).replace(tzinfo=None), "us")

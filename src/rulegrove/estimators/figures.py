@@ -1,0 +1,292 @@
+"""How well a model does on rows: figures beside those of a guess by the base rate, without the rows themselves."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.metrics import auc, roc_curve
+
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.estimators._units import Units, shift
+
+N_BINS = 10  # of probabilities, even ones
+MAX_POINTS = 200  # of a ROC
+MAX_ALL_POINTS = 2000  # of those of all classes together, but at least
+MIN_POINTS = 20  # for each
+DIGITS = 6  # of curves, which are only looked at
+
+# Of figures that are not honest.
+DOUBT = "The folds share their rules, which may have seen the rows held out, so this is a little optimistic."
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Of one class: the share of its rows found, over the share of other rows mistaken for it, at every threshold.
+
+    Attributes
+    ----------
+    false_positives, true_positives : ndarray of shape (n_points,)
+        Both rise from 0 to 1; a thinned curve. Empty where the rows are all of this class, or none is.
+    area : float
+        Below the whole curve; NaN likewise.
+    """
+
+    false_positives: FloatArray = field(repr=False)
+    true_positives: FloatArray = field(repr=False)
+    area: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Of one class: how often it came true where it had about the same probability.
+
+    Attributes
+    ----------
+    predicted, observed : ndarray of shape (n_filled,)
+        Mean probability and share of the class, in each of ten even bins that has rows.
+    sizes : ndarray of shape (n_filled,)
+        Rows in each.
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    sizes: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFigures:
+    """How well classes and their probabilities are predicted on some rows.
+
+    Rows count by the weights of the fit (sample weights times class weights) in all but `counts` and sizes. Of
+    held-out rows the probabilities are those that `predict_proba` would give for the scores of models fitted without
+    them. Where scores are calibrated, the curve was fitted on these very scores: for a temperature, one number,
+    that hardly matters; isotonic curves make the log loss and the reliability look somewhat too good.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    accuracy, base_accuracy : float
+        Share of right classes, and that of always saying the most frequent class.
+    auc : float
+        Area below the ROC of the second class; of more than two classes the mean of each against the rest. 0.5 is
+        chance; NaN where the rows are all of one class.
+    log_loss, base_log_loss : float
+        Mean of minus the logarithm of the true class's probability, and that of the shares of the classes.
+    shares : ndarray of shape (n_classes,)
+        Share of each class among the rows of the training: the base rates.
+    counts : ndarray of shape (n_classes, n_classes)
+        Rows of each true class (first) that were predicted as each class.
+    rocs : tuple of Roc
+        One for the second of two classes, or one for each.
+    reliabilities : tuple of Reliability
+        Likewise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.6, 0.4, 0.8])
+    >>> figures = judge_classes(codes, scores > 0.5, np.column_stack([1 - scores, scores]))
+    >>> figures.accuracy, figures.auc, figures.base_accuracy
+    (0.5, 0.75, 0.5)
+    >>> figures.counts.tolist()
+    [[1, 1], [1, 1]]
+    """
+
+    n_rows: int
+    honest: bool
+    weighted: bool
+    accuracy: float
+    base_accuracy: float
+    auc: float
+    log_loss: float
+    base_log_loss: float
+    shares: FloatArray = field(repr=False)
+    counts: IntArray = field(repr=False)
+    rocs: tuple[Roc, ...] = field(repr=False)
+    reliabilities: tuple[Reliability, ...] = field(repr=False)
+
+    @property
+    def words(self) -> str:
+        """The figures beside those of the base rate."""
+        area = "" if np.isnan(self.auc) else f"AUC {self.auc:.3f}, "
+        return (
+            f"accuracy {self.accuracy:.1%} (base rate {self.base_accuracy:.1%}), {area}"
+            f"log loss {self.log_loss:.3f} (base rate {self.base_log_loss:.3f})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFigures:
+    """How well numbers are predicted on some rows, which count by the weights of the fit.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    r2 : float
+        One minus the squared error over the variance of the target; NaN where that is 0.
+    rmse : float
+        Root of the mean squared error.
+    mean_absolute : float
+        Mean of the absolute errors.
+    deviation : float
+        Standard deviation of the target: about the `rmse` of always saying the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figures = judge_numbers(np.array([1.0, 3.0]), np.array([1.5, 3.5]))
+    >>> figures.r2, figures.rmse, figures.deviation
+    (0.75, 0.5, 1.0)
+    """
+
+    n_rows: int
+    honest: bool
+    weighted: bool
+    r2: float
+    rmse: float
+    mean_absolute: float
+    deviation: float
+
+    @property
+    def words(self) -> str:
+        """The figures beside the spread of the target."""
+        share = "" if np.isnan(self.r2) else f"R² {self.r2:.3f}, "
+        error, spread = show_number(self.rmse), show_number(self.deviation)
+        return f"{share}root mean squared error {error} (standard deviation of the target {spread})"
+
+
+def show_number(value: float) -> str:
+    """Return a number with four digits and separated thousands.
+
+    Examples
+    --------
+    >>> show_number(206_855.4), show_number(0.0012345), show_number(-3.0)
+    ('206,900', '0.001234', '-3')
+    """
+    return f"{float(f'{value:.4g}'):,.12g}"
+
+
+def tell_held_out(figures: ClassFigures | NumberFigures) -> str:
+    """Say how well a model did on held-out rows, and how far that can be believed.
+
+    Examples
+    --------
+    >>> print(tell_held_out(NumberFigures(90, False, False, 0.75, 0.5, 0.5, 1.0)))
+    On 90 held-out rows: R² 0.750, root mean squared error 0.5 (standard deviation of the target 1). The folds share \
+their rules, which may have seen the rows held out, so this is a little optimistic.
+    """
+    return f"On {figures.n_rows:,} held-out rows: {figures.words}.{'' if figures.honest else f' {DOUBT}'}"
+
+
+def judge_numbers(
+    observed: FloatArray, predicted: FloatArray, weights: FloatArray | None = None, *, honest: bool = True
+) -> NumberFigures:
+    """Compare predicted numbers with those that came true.
+
+    Parameters
+    ----------
+    observed, predicted : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,), optional
+    honest : bool
+        Of the rows, as in `NumberFigures`.
+    """
+    exponent = Units.of_target(float(np.abs(observed).max(initial=0.0))).target  # squares must be numbers, too
+    observed, predicted = shift(observed, -exponent), shift(predicted, -exponent)
+    errors = observed - predicted
+    squared = float(np.average(errors**2, weights=weights))
+    variance = float(np.average((observed - np.average(observed, weights=weights)) ** 2, weights=weights))
+    return NumberFigures(
+        n_rows=len(observed),
+        honest=honest,
+        weighted=weights is not None,
+        r2=1.0 - squared / variance if variance > 0 else np.nan,
+        rmse=shift(float(np.sqrt(squared)), exponent),
+        mean_absolute=shift(float(np.average(np.abs(errors), weights=weights)), exponent),
+        deviation=shift(float(np.sqrt(variance)), exponent),
+    )
+
+
+def judge_classes(
+    codes: IntArray,
+    predicted: IntArray,
+    probabilities: FloatArray,
+    weights: FloatArray | None = None,
+    *,
+    shares: FloatArray | None = None,
+    honest: bool = True,
+) -> ClassFigures:
+    """Compare predicted classes and their probabilities with what came true.
+
+    Parameters
+    ----------
+    codes, predicted : ndarray of shape (n_rows,)
+        The true class and the predicted one, by their places.
+    probabilities : ndarray of shape (n_rows, n_classes)
+    weights : ndarray of shape (n_rows,), optional
+    shares : ndarray of shape (n_classes,), optional
+        Of the classes in the training; by default those of the rows.
+    honest : bool
+        Of the rows, as in `ClassFigures`.
+    """
+    n_rows, n_classes = probabilities.shape
+    if shares is None:
+        shares = share_of_classes(codes, weights, n_classes)
+    counts = np.bincount(codes * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+    outputs = [1] if n_classes == 2 else range(n_classes)
+    limit = min(MAX_POINTS, max(MAX_ALL_POINTS // len(outputs), MIN_POINTS))
+    rocs = tuple(_follow_roc(probabilities[:, place], codes == place, weights, limit) for place in outputs)
+    areas = [roc.area for roc in rocs if not np.isnan(roc.area)]
+    return ClassFigures(
+        n_rows=n_rows,
+        honest=honest,
+        weighted=weights is not None,
+        accuracy=float(np.average(codes == predicted, weights=weights)),
+        base_accuracy=float(np.average(codes == np.argmax(shares), weights=weights)),
+        auc=float(np.mean(areas)) if areas else np.nan,
+        log_loss=_log_loss(probabilities[np.arange(n_rows), codes], weights),
+        base_log_loss=_log_loss(shares[codes], weights),
+        shares=shares,
+        counts=counts,
+        rocs=rocs,
+        reliabilities=tuple(_bin(probabilities[:, place], codes == place, weights) for place in outputs),
+    )
+
+
+def share_of_classes(codes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
+    """Return the share of each class among rows."""
+    totals = np.bincount(codes, weights, n_classes).astype(np.float64)
+    return np.asarray(totals / totals.sum())
+
+
+def _log_loss(probabilities: FloatArray, weights: FloatArray | None) -> float:
+    """Return the mean of minus the logarithm of probabilities, none below the smallest step from 1."""
+    return -float(np.average(np.log(np.maximum(probabilities, np.finfo(np.float64).eps)), weights=weights))
+
+
+def _follow_roc(probabilities: FloatArray, positive: IntArray, weights: FloatArray | None, limit: int) -> Roc:
+    """Return the ROC of a class, thinned to points that are even along it."""
+    if positive.all() or not positive.any():
+        return Roc(np.empty(0), np.empty(0), np.nan)
+    wrong, right, _ = roc_curve(positive, probabilities, sample_weight=weights, drop_intermediate=False)
+    along = wrong + right
+    kept = np.unique(np.searchsorted(along, np.linspace(0.0, along[-1], limit)).clip(max=len(along) - 1))
+    return Roc(wrong[kept].round(DIGITS), right[kept].round(DIGITS), float(auc(wrong, right)))
+
+
+def _bin(probabilities: FloatArray, came_true: IntArray, weights: FloatArray | None) -> Reliability:
+    """Put rows into even bins of their probability; of those that are filled tell how often it came true."""
+    places = np.searchsorted(np.linspace(0.0, 1.0, N_BINS + 1)[1:-1], probabilities)
+    own = np.ones(len(places)) if weights is None else weights
+    sizes = np.bincount(places, minlength=N_BINS)
+    filled = sizes > 0
+    total, sums, hits = (
+        np.bincount(places, values, N_BINS)[filled] for values in (own, own * probabilities, own * came_true)
+    )
+    return Reliability((sums / total).round(DIGITS), (hits / total).round(DIGITS), sizes[filled])
