@@ -1,77 +1,62 @@
-"""The line about compiling comes when there is something to compile, and once."""
+"""Kernels work without a folder to keep them in, and the line about compiling comes when one is compiled, and once."""
 
 import os
 import shutil
 import subprocess
 import sys
-import types
 from pathlib import Path
 
+import numba
 import pytest
 
 import rulegrove
 from rulegrove import _kernel_cache
-from rulegrove._kernel_cache import announce_compilation, is_compiled
+from rulegrove._kernel_cache import njit
 
-
-def make_kernel(folder, *, compiled_now=False):
-    """A stand-in for a numba function: its cache folder, its signatures, the plain function."""
-
-    def kernel():
-        pass
-
-    stats = types.SimpleNamespace(cache_path=str(folder))
-    return types.SimpleNamespace(stats=stats, signatures=["()"] if compiled_now else [], py_func=kernel)
-
-
-def write_cache(folder, kernel):
-    (folder / f"test_kernel_cache.{kernel.py_func.__qualname__}-12.py311.nbi").touch()
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is kept")
 
 
 @pytest.fixture(autouse=True)
-def fresh_process(monkeypatch):
+def fresh_process(monkeypatch, tmp_path):
     monkeypatch.setattr(_kernel_cache, "_told", False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
 
-def test_a_kernel_is_compiled_in_memory_on_disk_or_not_at_all(tmp_path):
-    kernel = make_kernel(tmp_path)
-    assert not is_compiled(kernel)
-    assert is_compiled(make_kernel(tmp_path, compiled_now=True))
-    write_cache(tmp_path, kernel)
-    assert is_compiled(kernel)
+def make_kernel():
+    """A kernel that knows of no compilation but that in the cache on disk, as in another process."""
+
+    @njit(nogil=True)
+    def add_one(number):
+        return number + 1
+
+    return add_one
 
 
-def test_plain_python_needs_no_compilation():
-    """With NUMBA_DISABLE_JIT=1 the kernels are plain functions."""
-    assert is_compiled(len)
-
-
-def test_a_missing_cache_folder_means_not_compiled(tmp_path):
-    assert not is_compiled(make_kernel(tmp_path / "nowhere"))
-
-
-def test_the_line_comes_once(tmp_path, capsys):
-    announce_compilation([make_kernel(tmp_path)])
+@compiled
+def test_the_line_comes_once(capsys):
+    assert make_kernel()(1) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "compiling" in err
     assert err.count("\n") == 1
-    announce_compilation([make_kernel(tmp_path)])
+    make_kernel()(1.0)
     assert capsys.readouterr().err == ""
 
 
-def test_no_line_when_everything_is_there(tmp_path, capsys):
-    announce_compilation([make_kernel(tmp_path, compiled_now=True), len])
+@compiled
+def test_no_line_when_everything_is_there(capsys, monkeypatch):
+    """It came in every process whose fit did without one of the kernels on a list: with weights, or without rules."""
+    make_kernel()(1)
+    monkeypatch.setattr(_kernel_cache, "_told", False)
+    capsys.readouterr()
+    assert make_kernel()(2) == 3
     assert capsys.readouterr().err == ""
 
 
-def test_the_real_kernels_are_found_once_they_ran():
-    from rulegrove.design import _kernels
-    from rulegrove.design.bits import BitMatrix, compile_rules
-
-    assert isinstance(compile_rules([], 1).evaluate, types.MethodType)
-    BitMatrix(words=_kernels.np.ones((1, 1), dtype="uint64"), n_rows=1).gram()
-    assert is_compiled(_kernels.add_pair_counts)
+@compiled
+def test_no_line_about_kernels_of_others(capsys):
+    assert numba.njit(lambda number: number + 1)(1) == 2
+    assert capsys.readouterr().err == ""
 
 
 FIT = """
@@ -88,7 +73,7 @@ print(BitMatrix(words=np.full((1, 1), 5, dtype="uint64"), n_rows=3).gram())
 """
 
 
-@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled, so nothing is kept")
+@compiled
 @pytest.mark.parametrize(("settings", "told"), [({}, "1 True"), ({"NUMBA_CACHE_DIR": "kept"}, "0 False")])
 def test_a_user_who_can_write_nowhere_works_without_a_cache(tmp_path, settings, told):
     """numba refused to import: "cannot cache function 'bin_values': no locator available".
@@ -109,12 +94,3 @@ def test_a_user_who_can_write_nowhere_works_without_a_cache(tmp_path, settings, 
     )
     assert done.stdout.splitlines() == [told, "[[2]]"], done.stderr
     assert bool(list(tmp_path.rglob("*.nbi"))) == bool(settings)
-
-
-def test_a_kernel_that_is_kept_nowhere_is_compiled_by_its_signatures():
-    """`stats.cache_path` is None then, which is no folder to look into."""
-    kernel = make_kernel("")
-    kernel.stats.cache_path = None
-    assert not is_compiled(kernel)
-    kernel.signatures.append("()")
-    assert is_compiled(kernel)

@@ -2,20 +2,22 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 
 from rulegrove.exceptions import KernelCacheWarning
 
 _MESSAGE = "rulegrove: compiling kernels that are used for the first time; this takes some 15 seconds ...\n"
 F = TypeVar("F", bound=Callable[..., Any])
 
+_kernels: list[Any] = []
 _told = False
 _warned = False
 _compile: Any = numba.njit  # its annotations do not know all options
+_register: Any = event.register  # has none
 
 
 def njit(**options: Any) -> Callable[[F], F]:
@@ -37,6 +39,7 @@ def njit(**options: Any) -> Callable[[F], F]:
         except RuntimeError:  # "no locator available"; any other reason comes again without the cache
             kernel = _compile(**options)(function)
             _warn_uncached()
+        _kernels.append(kernel)
         return kernel
 
     return decorate
@@ -56,23 +59,19 @@ def _warn_uncached() -> None:
         )
 
 
-def is_compiled(kernel: Callable[..., Any]) -> bool:
-    """Whether a kernel's machine code is in memory or in the cache on disk."""
-    stats = getattr(kernel, "stats", None)
-    if stats is None or getattr(kernel, "signatures", None):  # plain Python when numba is disabled
-        return True
-    if stats.cache_path is None:  # nothing is kept
-        return False
-    function = getattr(kernel, "py_func", kernel)
-    folder = Path(stats.cache_path)
-    module = Path(function.__code__.co_filename).stem
-    return any(folder.glob(f"{module}.{function.__qualname__}-*.nbi"))
+class _Notice(event.Listener):
+    """Says once a process that a kernel is compiled, when one is: code from the cache on disk is not."""
+
+    def on_start(self, event: Any) -> None:
+        """Write one line to standard error."""
+        global _told
+        if not _told and event.data["dispatcher"] in _kernels:
+            _told = True
+            sys.stderr.write(_MESSAGE)
+            sys.stderr.flush()
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
 
 
-def announce_compilation(kernels: Iterable[Callable[..., Any]]) -> None:
-    """Write one line to standard error, once a process, when a kernel is not compiled yet."""
-    global _told
-    if not _told and not all(is_compiled(kernel) for kernel in kernels):
-        sys.stderr.write(_MESSAGE)
-        sys.stderr.flush()
-        _told = True
+_register("numba:compile", _Notice())

@@ -68,6 +68,8 @@ def test_a_target_of_any_size_gives_the_same_model(exponent, solver):
         np.testing.assert_array_equal(far.path_.risks, np.ldexp(plain.path_.risks, 2 * exponent))
     for one, other in zip(far.selection_.fold_points, plain.selection_.fold_points, strict=True):
         np.testing.assert_array_equal(one[0], np.ldexp(other[0], exponent))
+    assert far.held_out_.r2 == plain.held_out_.r2
+    assert far.held_out_.rmse == np.ldexp(plain.held_out_.rmse, exponent)
     first, same = (next(row for row in model.rules_ if row.kind == "rule") for model in (far, plain))
     assert first.importance == np.ldexp(same.importance, exponent)
     assert first.mean_target == pytest.approx(np.ldexp(same.mean_target, exponent), rel=1e-12)

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._kernel_cache import announce_compilation
 from rulegrove._progress import Progress
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import (
@@ -36,7 +35,6 @@ from rulegrove.columns import (
     learn_columns,
     list_names,
 )
-from rulegrove.design import _kernels as design_kernels
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _growing
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
@@ -80,7 +78,6 @@ from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import SOLVERS, Solver, make_solver
-from rulegrove.trees import _kernels as tree_kernels
 
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 
@@ -349,8 +346,6 @@ class BaseRuleEnsemble(BaseEstimator):
         n_threads = count_threads(self.n_jobs)
         selection, honest = self._resolve_choice(data.n_counted)
         solver = self._suit_solver(solver, data.n_counted, data if by_rows else None)
-        kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
-        announce_compilation(kernels)
         parts = self._pools(data)
         growth, joint = self._growth(data), self._joint(solver)
         if self.force_rules:

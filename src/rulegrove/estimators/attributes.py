@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._kernel_cache import announce_compilation
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -26,7 +25,6 @@ from rulegrove._validation import (
     guess_task,
 )
 from rulegrove.columns import Columns, as_table, is_frame, locate_sources
-from rulegrove.design import _kernels as design_kernels
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, grow_rules
@@ -40,7 +38,6 @@ from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mea
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Solver
-from rulegrove.trees import _kernels as tree_kernels
 
 MIN_SHADOWS = 10  # the best of fewer shuffled copies is no bar to clear
 
@@ -279,8 +276,6 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             used._check_counts()
             model = used._make_model(y)
             solver = model._make_solver()
-            kernels = (tree_kernels.grow_tree, design_kernels.add_pair_counts, *getattr(solver, "kernels", ()))
-            announce_compilation(kernels)
             data, *_ = model._read(table, y, sample_weight)
             used._keep(used._run(model, data.units.take_solver(solver), data), data.columns)
         return self

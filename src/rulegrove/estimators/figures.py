@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove.estimators._units import Units, shift
 
 N_BINS = 10  # of probabilities, even ones
 MAX_POINTS = 200  # of a ROC
@@ -196,6 +197,8 @@ def judge_numbers(
     honest : bool
         Of the rows, as in `NumberFigures`.
     """
+    exponent = Units.of_target(float(np.abs(observed).max(initial=0.0))).target  # squares must be numbers, too
+    observed, predicted = shift(observed, -exponent), shift(predicted, -exponent)
     errors = observed - predicted
     squared = float(np.average(errors**2, weights=weights))
     variance = float(np.average((observed - np.average(observed, weights=weights)) ** 2, weights=weights))
@@ -204,9 +207,9 @@ def judge_numbers(
         honest=honest,
         weighted=weights is not None,
         r2=1.0 - squared / variance if variance > 0 else np.nan,
-        rmse=float(np.sqrt(squared)),
-        mean_absolute=float(np.average(np.abs(errors), weights=weights)),
-        deviation=float(np.sqrt(variance)),
+        rmse=shift(float(np.sqrt(squared)), exponent),
+        mean_absolute=shift(float(np.average(np.abs(errors), weights=weights)), exponent),
+        deviation=shift(float(np.sqrt(variance)), exponent),
     )
 
 

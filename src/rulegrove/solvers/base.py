@@ -448,8 +448,7 @@ class Solver(Protocol):
     attributes: `loss`, the name of the loss ("squared" without it); `needs_rows`, whether the problem must
     hold rows (False without it); `check()`, which raises on wrong parameters before any work is done; `mixes`, shares
     of the penalised fit to choose among where paths are relaxed; `variants(problem)`, solvers to choose from;
-    `kernels`, compiled functions whose first compilation is to be announced; `takes_constraints`, whether the signs and
-    the unpenalised terms of a problem are respected (False without it).
+    `takes_constraints`, whether the signs and the unpenalised terms of a problem are respected (False without it).
     """
 
     def grid(self, problem: Problem) -> FloatArray:

@@ -1,7 +1,7 @@
 """Fpc: the elastic net path by fixed-point continuation, from the Gram."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
-from rulegrove.solvers._fpc_kernels import CONVERGED, LIMIT, STALLED, fixed_point_path, follow_path
+from rulegrove.solvers._fpc_kernels import CONVERGED, LIMIT, STALLED, fixed_point_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import fit_weight_from_penalty, penalty_from_fit_weight, penalty_grid
 
@@ -101,11 +101,6 @@ class Fpc(BaseEstimator):
         self.continuation = continuation
         self.tol = tol
         self.max_iter = max_iter
-
-    @property
-    def kernels(self) -> tuple[Callable[..., object], ...]:
-        """Compiled functions that `path` will call."""
-        return (follow_path,)
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the decreasing penalties that `path` follows when none are given.

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, Self
 
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.design._kernels import sum_rows
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Logistic
 from rulegrove.solvers import _logistic as logistic
@@ -23,7 +22,7 @@ from rulegrove.solvers._checking import (
     warn_not_converged,
 )
 from rulegrove.solvers._constraining import Limits, limited_net_path, settle_null
-from rulegrove.solvers._kernels import elastic_net_path, follow_path
+from rulegrove.solvers._kernels import elastic_net_path
 from rulegrove.solvers._relaxing import relax_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import grid_below, least_ratio, penalty_grid
@@ -123,11 +122,6 @@ class Glmnet(BaseEstimator):
         self.penalties = penalties
         self.tol = tol
         self.max_iter = max_iter
-
-    @property
-    def kernels(self) -> tuple[Callable[..., object], ...]:
-        """Compiled functions that `path` will call."""
-        return (follow_path, sum_rows) if self.needs_rows else (follow_path,)
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the decreasing penalties that `path` follows when none are given.

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from rulegrove.solvers._checking import (
     check_start,
     check_unconstrained,
 )
-from rulegrove.solvers._pathbuild_kernels import follow_gram, follow_rows, rows_path
+from rulegrove.solvers._pathbuild_kernels import follow_gram, rows_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status
 
 # A gradient this far below the largest that the target could cause is rounding.
@@ -113,11 +113,6 @@ class Pathbuild(BaseEstimator):
     def needs_rows(self) -> bool:
         """Whether the problem must hold rows: for all but the squared error."""
         return self.loss != "squared"
-
-    @property
-    def kernels(self) -> tuple[Callable[..., object], ...]:
-        """Compiled functions that `path` will call."""
-        return (follow_rows,) if self.needs_rows else (follow_gram,)
 
     def variants(self, problem: Problem) -> list[Self]:
         """Return the solvers to choose from, ready for the folds of a problem.

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -102,11 +102,6 @@ class Spgl1(BaseEstimator):
         self.n_points = n_points
         self.tol = tol
         self.max_iter = max_iter
-
-    @property
-    def kernels(self) -> tuple[Callable[..., object], ...]:
-        """Compiled functions that `path` will call."""
-        return (solve_ball,)
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the points that `path` follows when none are given.
