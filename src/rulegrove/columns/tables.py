@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -111,12 +112,14 @@ class Table:
         self.n_rows = count_rows(table)
         self.matrix: Any = None
         self._frame: Any = None
+        self._keys: Sequence[Any] = ()
         self._array: Any = None
         if is_frame(table):
             try:
                 self._frame = nw.from_native(table, eager_only=True)
             except DuplicateError as error:
                 raise InvalidInputError(f"Column names must be unique; {error}") from None
+            self._keys = self._frame.columns  # those of pandas need not be text; asking for a column by place is slow
             _check_size(self.n_rows, len(self.names))
             return
         kind = table.dtype.kind
@@ -138,7 +141,7 @@ class Table:
     def read(self, position: int) -> Cells:
         """Return the cells of a column."""
         if self._frame is not None:
-            return _read_series(self._frame[:, position], self.place(position))
+            return _read_series(self._frame.get_column(self._keys[position]), self.place(position))
         if self.matrix is not None:
             column = self.matrix[:, [position]].toarray()[:, 0] if issparse(self.matrix) else self.matrix[:, position]
             return Cells(column, "number")
