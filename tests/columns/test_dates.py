@@ -75,6 +75,13 @@ def test_dates_of_every_kind_of_table_have_the_same_parts(kind, table):
     np.testing.assert_array_equal(encode_columns(table, columns.features).take(slice(None)), EXPECTED)
 
 
+def test_slashes_may_stand_for_hyphens():
+    """A column of 2012/01/01 and so on was left out as an identifier."""
+    columns = learn_columns(pd.DataFrame({"d": ["2012/01/01", "2012/12/31"]}))
+    np.testing.assert_array_equal(columns.take(slice(None), np.array([0])), [[15340, 15705]])
+    assert parse_times(np.array(["2012/01-01"], dtype=object)) is None
+
+
 def test_days_without_times_have_no_hour_and_arrow_dates_are_dates():
     days = [dt.date(2024, 1, 1), dt.date(2024, 5, 3)]
     for table in (pa.table({"d": days}), pl.DataFrame({"d": days}), pd.DataFrame({"d": pd.Series(days, dtype=object)})):

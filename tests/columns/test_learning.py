@@ -92,7 +92,7 @@ def test_many_categories_are_pooled_and_said():
 
 
 def test_few_categories_stay_however_rare_they_are():
-    frame = pd.DataFrame({"town": [f"town {k % 30}" for k in range(60)] + ["once"], "a": np.zeros(61)})
+    frame = pd.DataFrame({"town": [f"town {k % 30}" for k in range(90)] + ["once"], "a": np.zeros(91)})
     assert not learn(frame).features[0].pooled
 
 
@@ -167,3 +167,19 @@ def test_integers_that_a_float_would_round_are_no_categories():
 def test_bad_words_about_columns_are_refused(told, words):
     with pytest.raises(InvalidInputError, match=re.escape(words)):
         learn(pd.DataFrame({"a": [1.0], "b": ["x"]}), **told)
+
+
+def test_categories_that_hardly_ever_come_twice_are_told():
+    frame = pd.DataFrame({"bird": [f"N{k // 2}" for k in range(99)], "a": RNG.normal(size=99)})
+    with pytest.warns(DoubtfulColumnWarning, match=r"Column 0 \('bird'\) has 50 categories on 99 rows.*`identifiers`"):
+        assert names(learn(frame)) == ["bird", "a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learn(frame, identifiers=None)
+        learn(frame, categorical=["bird"])
+
+
+def test_dates_that_begin_with_the_day_or_the_month_are_told():
+    frame = pd.DataFrame({"day": [None, *(f"{k % 12 + 1}/{k % 28 + 1}/2020" for k in range(39))], "a": np.arange(40.0)})
+    with pytest.warns(DoubtfulColumnWarning, match=r"Column 0 \('day'\) looks like dates such as '1/1/2020'"):
+        assert names(learn(frame)) == ["day", "a"]

@@ -1,5 +1,6 @@
 """A table with a target: what `fit` and `select` learn from."""
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rulegrove._validation import MOST_CLASSES, guess_task
 from rulegrove.cli.output import note
 from rulegrove.cli.reading import convert_to_numbers, find_column, read_table
 from rulegrove.cli.words import count, list_names
+from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
 from rulegrove.exceptions import InvalidInputError
 
@@ -64,15 +66,21 @@ class Training:
         others = {*self.categories, *self.dates}
         return [name for name in self.X.column_names if name not in others]
 
-    @property
+    @functools.cached_property
     def dates(self) -> list[str]:
-        """Names of the attributes that are dates or times."""
-        return [field.name for field in self.X.schema if pa.types.is_temporal(field.type)]
+        """Names of the attributes that are dates or times, also those written as text."""
+        return [field.name for field in self.X.schema if self._is_date(field)]
+
+    def _is_date(self, field: pa.Field) -> bool:
+        if pa.types.is_temporal(field.type):
+            return True
+        return pa.types.is_string(field.type) and parse_times(self.X[field.name].to_numpy()) is not None
 
     @property
     def categories(self) -> dict[str, int]:
         """Number of categories of each attribute that has some."""
-        texts = [field.name for field in self.X.schema if _is_text(field.type) and field.name not in self.as_numbers]
+        others = {*self.as_numbers, *self.dates}
+        texts = [field.name for field in self.X.schema if _is_text(field.type) and field.name not in others]
         return {name: int(pc.count_distinct(self.X[name], mode="only_valid").as_py()) for name in texts}
 
     @property

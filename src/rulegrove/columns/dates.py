@@ -10,7 +10,8 @@ import numpy as np
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.columns.feature import Feature, Part
 
-_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_ISO = re.compile(r"\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_OTHER_DATE = re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b.*", re.DOTALL)
 _DAY, _HOUR = 86_400_000_000, 3_600_000_000  # microseconds
 
 
@@ -74,7 +75,9 @@ def expand_dates(name: str, times: AnyArray, taken: Sequence[str]) -> list[Featu
 
 
 def parse_times(values: AnyArray) -> AnyArray | None:
-    """Return text as times when all of it is dates as ISO 8601 writes them, else None; None is missing.
+    """Return text as times when all of it is dates from the year down, as ISO 8601 writes them, else None.
+
+    A missing cell is None. Slashes may stand for hyphens.
 
     Examples
     --------
@@ -94,7 +97,19 @@ def parse_times(values: AnyArray) -> AnyArray | None:
     return np.array([nothing if value is None else known[value] for value in values], dtype="datetime64[us]")
 
 
+def looks_like_dates(values: AnyArray) -> bool:
+    """Whether all text is dates that begin with the day or the month, which nothing tells apart.
+
+    Examples
+    --------
+    >>> looks_like_dates(np.array(["31/12/2020", None, "1.1.21"], dtype=object))
+    True
+    """
+    labels = {value for value in values if value is not None}
+    return bool(labels) and all(_OTHER_DATE.fullmatch(label) for label in labels)
+
+
 def _parse_time(text: str) -> np.datetime64:
-    """Return the time that ISO 8601 writes so; one with a zone in UTC."""
-    time = dt.datetime.fromisoformat(text)
+    """Return the time that a text writes; one with a zone in UTC."""
+    time = dt.datetime.fromisoformat(text.replace("/", "-"))
     return np.datetime64(time if time.tzinfo is None else time.astimezone(dt.UTC).replace(tzinfo=None), "us")

@@ -11,7 +11,7 @@ import numpy as np
 from rulegrove._typing import AnyArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.columns.blocks import Columns, check_finite
-from rulegrove.columns.dates import expand_dates, parse_times, read_part
+from rulegrove.columns.dates import expand_dates, looks_like_dates, parse_times, read_part
 from rulegrove.columns.encoding import encode_labels
 from rulegrove.columns.feature import Feature
 from rulegrove.columns.numbers import is_marked, read_distinct, read_numbers
@@ -24,6 +24,7 @@ from rulegrove.exceptions import (
 )
 
 FEW_ROWS = 10  # fewer rows than this may all differ by chance: no column is then taken for an identifier
+FEW_LABELS = 30  # no more categories than this are nothing to wonder about
 FEW_NUMBERS = 10  # text of no more different numbers is codes rather than measurements
 EXACT_INTEGERS = 2**53  # from here on a float does not tell two integers apart
 
@@ -150,7 +151,7 @@ class _Learner:
             present = [value for value in values if value is not None]
             if len(present) < FEW_ROWS or len(set(present)) < len(present):
                 return None
-            if parse_times(values) is not None or _count_numbers(values):
+            if parse_times(values) is not None or looks_like_dates(values) or _count_numbers(values):
                 return None
             return (
                 "has another text in every row, as names and identifiers have; it is left out. List it in "
@@ -199,6 +200,8 @@ class _Learner:
                 )
             doubtful = cells.kind == "text" and self._doubt_text(place, values)
             feature = self._categories(name, place, values, quiet=doubtful)
+            if cells.kind == "text" and not doubtful:
+                self._doubt_categories(place, feature, values)
             yield feature, encode_labels(values, feature)
         else:
             check_finite(values, place)
@@ -220,7 +223,7 @@ class _Learner:
         return numbers
 
     def _doubt_text(self, place: str, values: AnyArray) -> bool:
-        """Warn of text that is numbers for the most part; tell whether it is."""
+        """Warn of text that seems to be numbers or dates; tell whether it does."""
         drawn = self._drawn(values)
         n_numbers = _count_numbers(drawn)
         if n_numbers:
@@ -232,7 +235,16 @@ class _Learner:
                 "take other words as missing.",
                 DoubtfulColumnWarning,
             )
-        return bool(n_numbers)
+        elif looks_like_dates(drawn):
+            first = next(value for value in drawn if value is not None)
+            warn_user(
+                f"{place} looks like dates such as {first!r}, of which nothing says where the day stands; each is a "
+                "category now. Write them as 2024-02-29 to have them read as dates.",
+                DoubtfulColumnWarning,
+            )
+        else:
+            return False
+        return True
 
     def _categories(self, name: str, place: str, values: AnyArray, *, quiet: bool = False) -> Feature:
         """Return a categorical attribute: all labels, or of many the frequent ones, which is said unless `quiet`."""
@@ -250,6 +262,16 @@ class _Learner:
                 PooledCategoriesWarning,
             )
         return Feature(name, kept, pooled=True)
+
+    def _doubt_categories(self, place: str, feature: Feature, values: AnyArray) -> None:
+        """Warn of categories that hardly ever come twice."""
+        n_labels, n_present = feature.n_categories, sum(value is not None for value in self._drawn(values))
+        if self.finds_identifiers and not feature.pooled and n_labels > FEW_LABELS and 2 * n_labels > n_present:
+            warn_user(
+                f"{place} has {n_labels:,} categories on {n_present:,} rows, most of which say nothing of other rows; "
+                "list the column in `identifiers` to leave it out.",
+                DoubtfulColumnWarning,
+            )
 
 
 def _keep_frequent(
