@@ -92,7 +92,7 @@ def test_an_array_of_numbers_is_a_table_as_it_stands(dtype, order):
         np.empty((0, 2)),
         np.empty((2, 0)),
         np.ones((2, 2), dtype=complex),
-        np.asmatrix(np.ones((2, 2))),
+        np.ones((2, 2)).view(np.matrix),
         [1.0, 2.0],
         "text",
     ],

@@ -266,7 +266,8 @@ class EngineConformance:
             tuple(map(Feature, ("a", "b", "e"))), TargetCode(np.array(["no", "yes"])), False, HashFolds(0, 1)
         )
         linear = fit_linear_terms(np.empty((3, 0)), None, np.zeros(3, dtype=np.int64))
-        task = CountTask(Layout(("a", "b", "e"), "two", None, True), code, (Request((), linear),))
+        rule = Rule((Condition(0, upper=0.0),))
+        task = CountTask(Layout(("a", "b", "e"), "two", None, True), code, (Request((rule,), linear),))
         with pytest.raises(ValueError, match="must be finite") as caught:
             engine.map_reduce(task)
         assert str(caught.value).startswith(engine.name_partition(1))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import AnyArray
+from rulegrove._validation import is_missing
 from rulegrove._warn import warn_user
 from rulegrove.columns.blocks import Columns, check_finite
 from rulegrove.columns.dates import parse_times, read_part
@@ -99,8 +100,8 @@ class _Encoded(Sequence[AnyArray]):
         if place not in self._cells:
             cells = self._table.read(place)
             times = parse_times(cells.values) if cells.kind == "text" else cells.values
-            if times is not None and times.dtype.kind == "f" and np.isnan(times).all():  # nothing but missing values
-                times = np.full(len(times), np.datetime64("NaT"), dtype="datetime64[us]")
+            if all(map(is_missing, cells.values)):  # as a few rows may well be, whatever their type
+                times = np.full(len(cells.values), np.datetime64("NaT"), dtype="datetime64[us]")
             if times is None or times.dtype.kind != "M":
                 came = "other text" if cells.kind == "text" else "numbers" if cells.values.dtype != object else "labels"
                 raise InvalidInputError(

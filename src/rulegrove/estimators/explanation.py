@@ -46,6 +46,8 @@ class RowExplanation:
     values : dict
         What the row has for each attribute that its terms speak of, those of the largest parts first: a number, a
         category, None where it is missing.
+    names : dict
+        Names of these attributes by their positions.
     """
 
     score: float
@@ -56,6 +58,7 @@ class RowExplanation:
     label: Any = None
     probability: float | None = None
     values: dict[str, Any] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict, repr=False)
 
     @property
     def sentences(self) -> list[str]:
@@ -77,10 +80,15 @@ class RowExplanation:
         more = [(f"{hidden.sum():+.4g}", f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
         return [*rows, *(more if hidden.size else []), (f"{self.intercept:+.4g}", "intercept")]
 
+    def values_of(self, term: RankedTerm) -> dict[str, Any]:
+        """Return what the row has for the attributes of one of its terms, by their names."""
+        names = [self.names[feature] for feature in term.term.features if feature in self.names]
+        return {name: self.values[name] for name in names}
+
     def _row_values(self, top: int) -> str:
         """Tell what the row has for the attributes of the terms that are shown."""
-        n_shown = len({feature for term in self.terms[:top] for feature in term.term.features})
-        return ", ".join(f"{name} {_show_value(value)}" for name, value in list(self.values.items())[:n_shown])
+        shown = {name: value for term in self.terms[:top] for name, value in self.values_of(term).items()}
+        return ", ".join(f"{printable(name)} {show_value(value)}" for name, value in shown.items())
 
     def to_text(self, top: int = SHOWN_TERMS) -> str:
         """Tell the prediction, the values behind it and the largest parts in words.
@@ -122,11 +130,11 @@ def _wrap(words: str, room: int) -> list[str]:
     return textwrap.wrap(words, max(room, 30), break_long_words=False, break_on_hyphens=False)
 
 
-def _show_value(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value of an attribute in words."""
     if value is None:
         return "missing"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else printable(str(value))
 
 
 def _read_value(feature: Feature, number: float) -> Any:
@@ -216,6 +224,7 @@ class Explanation:
             label=None if self.classes is None else self.classes[output if len(scores) > 1 else 1],
             probability=None if self.probabilities is None else float(self.probabilities[place, chosen]),
             values=self._values(place, terms),
+            names={k: feature.name for k, feature in self.features.items()},
         )
 
     def _values(self, place: int, terms: tuple[RankedTerm, ...]) -> dict[str, Any]:
