@@ -253,3 +253,13 @@ def test_the_task_is_guessed_from_the_values(y):
     numbers = y.dtype.kind in "iuf"
     many = numbers and (len(np.unique(y)) > MOST_CLASSES or (y != np.round(y)).any())
     assert guess_task(y) == ("regression" if many else "classification")
+
+
+def test_masked_targets_and_weights_are_missing():
+    """Their mask was ignored."""
+    masked = np.ma.MaskedArray([1.0, 2.0, 3.0], mask=[False, True, False])
+    with pytest.raises(InvalidInputError, match="Input y contains NaN: row 1 is masked"):
+        check_regression_target(None, masked, 3)
+    with pytest.raises(InvalidInputError, match="Input sample_weight contains NaN: row 1 is masked"):
+        check_weights(masked, 3)
+    np.testing.assert_array_equal(check_weights(np.ma.MaskedArray([1.0, 2.0]), 2), [1.0, 2.0])

@@ -67,6 +67,7 @@ def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
     if y is None:
         name = type(estimator).__name__
         raise InvalidInputError(f"{name} requires y to be passed, but the target y is None.")
+    _check_unmasked(y, "y")
     array = _as_array(y)
     if array.dtype.kind == "c":
         raise InvalidInputError(f"Complex data not supported: y must be real numbers or labels; got {array.dtype}.")
@@ -74,6 +75,13 @@ def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
     if len(array) != n_rows:
         raise InvalidInputError(f"X has {n_rows} rows but y has {len(array)}; give one target a row.")
     return _tidy_objects(array) if array.dtype == object else array
+
+
+def _check_unmasked(values: Any, name: str) -> None:
+    """Refuse masked values, whose mask other checks would not see."""
+    if np.ma.is_masked(values):
+        row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        raise InvalidInputError(f"Input {name} contains NaN: row {row} is masked. Drop the rows that are masked.")
 
 
 def _as_array(y: Any) -> AnyArray:
@@ -190,6 +198,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Weights as non-negative float64, or None when there are none."""
     if sample_weight is None:
         return None
+    _check_unmasked(sample_weight, "sample_weight")
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.shape != (n_rows,):
         raise InvalidInputError(

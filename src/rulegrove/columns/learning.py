@@ -24,7 +24,7 @@ from rulegrove.exceptions import (
 )
 
 FEW_ROWS = 10  # fewer rows than this may all differ by chance: no column is then taken for an identifier
-FEW_LABELS = 30  # no more categories than this are nothing to wonder about
+FEW_LABELS = 100  # no more categories than this are nothing to wonder about
 FEW_NUMBERS = 10  # text of no more different numbers is codes rather than measurements
 EXACT_INTEGERS = 2**53  # from here on a float does not tell two integers apart
 
