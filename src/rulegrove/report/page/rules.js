@@ -33,7 +33,7 @@ function tellBase(entry) {
 function tellRules() {
   const words = [
     `A rule adds its coefficient to the ${report.classes === null ? "prediction" : "score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
-      "Importance is the size of the coefficient times the standard deviation of the term. Thresholds are rounded to four digits.",
+      "Importance is the size of the coefficient times the standard deviation of the term.",
   ];
   words.push(
     report.classes === null
