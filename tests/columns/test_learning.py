@@ -171,9 +171,7 @@ def test_bad_words_about_columns_are_refused(told, words):
 
 def test_categories_that_hardly_ever_come_twice_are_told():
     frame = pd.DataFrame({"bird": [f"N{k // 2}" for k in range(299)], "a": RNG.normal(size=299)})
-    with pytest.warns(
-        DoubtfulColumnWarning, match=r"'bird'\) has 150 categories on 299 rows.*`identifiers`"
-    ):
+    with pytest.warns(DoubtfulColumnWarning, match=r"'bird'\) has 150 categories on 299 rows.*`identifiers`"):
         assert names(learn(frame)) == ["bird", "a"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
