@@ -6,7 +6,7 @@ objective ``loss / (2 N)`` of the solvers supplies it.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import expit
@@ -15,7 +15,15 @@ from rulegrove._typing import FloatArray
 
 
 class Loss(Protocol):
-    """What the growing of trees and the solvers ask of a loss."""
+    """What the growing of trees and the solvers ask of a loss.
+
+    Attributes
+    ----------
+    name : str
+        By which solvers and estimators know it.
+    """
+
+    name: ClassVar[str]
 
     def value(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return the loss of each element."""
@@ -55,6 +63,8 @@ class Squared:
     array([0.  , 0.75])
     """
 
+    name: ClassVar[str] = "squared"
+
     def value(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return ``(y - F)^2``."""
         return (y - score) ** 2
@@ -91,6 +101,8 @@ class Ramp:
     array([1., 0.])
     """
 
+    name: ClassVar[str] = "ramp"
+
     def value(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return ``(y - clip(F, -1, 1))^2``."""
         return (y - np.clip(score, -1.0, 1.0)) ** 2
@@ -122,6 +134,8 @@ class SquaredHinge:
     >>> SquaredHinge().value(np.array([1.0, 1.0, -1.0]), np.array([3.0, 0.0, 1.0]))
     array([0., 1., 4.])
     """
+
+    name: ClassVar[str] = "squared_hinge"
 
     def value(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return ``max(0, 1 - y F)^2``."""
@@ -157,6 +171,8 @@ class Huber:
     >>> round(float(loss.best_constant(np.array([0.0, 0.0, 1.0, 100.0]), np.ones(4))), 4)
     0.6667
     """
+
+    name: ClassVar[str] = "huber"
 
     delta: float = 1.0
 
@@ -215,6 +231,8 @@ class Logistic:
     (3.0, 0.75)
     """
 
+    name: ClassVar[str] = "logistic"
+
     def value(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return ``log(1 + exp(-y F))`` without overflow."""
         return np.logaddexp(0.0, -y * score)
@@ -240,14 +258,7 @@ class Logistic:
         return probability
 
 
-# By the names that solvers and estimators use.
-LOSSES: dict[str, type[Loss]] = {
-    "squared": Squared,
-    "ramp": Ramp,
-    "squared_hinge": SquaredHinge,
-    "huber": Huber,
-    "logistic": Logistic,
-}
+LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Squared, Ramp, SquaredHinge, Huber, Logistic)}
 
 
 def _weighted_mean(y: FloatArray, weights: FloatArray) -> FloatArray:

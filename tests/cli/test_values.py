@@ -18,6 +18,7 @@ def test_values_come_back(value):
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
+        ("auto", "auto"),
         ("glmnet", "glmnet"),
         ("Glmnet", "glmnet"),
         ("Glmnet()", Glmnet()),

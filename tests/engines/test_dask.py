@@ -22,7 +22,7 @@ from damaged_files import flip_bit, write_checked
 from engine_conformance import EngineConformance
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
 from rulegrove.datasets import load
-from rulegrove.estimators import _growing
+from rulegrove.estimators import autos
 from rulegrove.exceptions import InvalidInputError
 from small_pools import shrink_pool
 
@@ -328,7 +328,7 @@ class TestFit:
 
 def test_fit_beyond_the_pool(client):
     """More rows than a pool, for real."""
-    n_rows = _growing.POOL_ROWS + 4000
+    n_rows = autos.POOL_ROWS + 4000
     frame = make_frame(n_rows).drop(columns="w")
     reference = RuleEnsembleClassifier(**SMALL).fit(frame.drop(columns="y"), frame["y"])
     table = dd.from_pandas(frame.reset_index(drop=True), npartitions=5)

@@ -12,7 +12,8 @@ from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines
 from rulegrove._hashing import hash_positions
 from rulegrove.engines import counting, fitting, keeping, sources
 from rulegrove.engines.fitting import find_gram_limit
-from rulegrove.estimators import _base
+from rulegrove.estimators import autos
+from rulegrove.estimators._training import make_rng
 from rulegrove.exceptions import InvalidInputError, SampleWarning
 
 
@@ -148,7 +149,7 @@ def test_a_limit_of_rows_is_kept_and_uniform():
 
 
 def test_losses_that_need_rows_go_by_a_sample(monkeypatch):
-    monkeypatch.setattr(_base, "SAMPLE_ROWS", 1800)
+    monkeypatch.setattr(autos, "SAMPLE_ROWS", 1800)
     table = take(make_rows(), "two")
     model = engines.fit(make_model("two", solver="pathbuild", n_candidates=20), table, "two")
     X = table.drop_columns(["two"])
@@ -159,11 +160,11 @@ def test_losses_that_need_rows_go_by_a_sample(monkeypatch):
 
 def test_a_sample_unlike_the_rest_is_told(monkeypatch):
     """The squared error of all rows comes from their statistics; here the rows not drawn are of another kind."""
-    monkeypatch.setattr(_base, "SAMPLE_ROWS", 1800)
+    monkeypatch.setattr(autos, "SAMPLE_ROWS", 1800)
     rng = np.random.default_rng(0)
     table = pa.table({"a": rng.normal(size=N_ROWS), "b": rng.normal(size=N_ROWS)})
     a = table["a"].to_numpy()
-    seed = int(_base.make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
+    seed = int(make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
     ranks = np.argsort(np.argsort(hash_positions(seed, np.arange(N_ROWS))))
     y = np.where((a > 0) != (ranks >= 1800), "yes", "no")
     with pytest.warns(SampleWarning, match="sample of 1,800 rows"):

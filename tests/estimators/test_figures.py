@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor, engines
 from rulegrove.datasets import load, make_waveform
-from rulegrove.estimators import _growing
-from rulegrove.estimators._fitted import CALIBRATION_ROWS
+from rulegrove.estimators import autos
+from rulegrove.estimators.autos import CALIBRATION_ROWS
 from rulegrove.estimators.figures import MAX_POINTS, ClassFigures, judge_classes, judge_numbers, tell_held_out
 from rulegrove.estimators.model_file import dump_model, parse_model
 from rulegrove.exceptions import InvalidInputError
@@ -224,7 +224,7 @@ def test_rows_that_no_fold_holds_out_are_not_judged():
 
 def test_tables_beyond_a_pool(monkeypatch, tmp_path):
     """Drawn rows that no tree has seen are honest; Parquet gives the same figures."""
-    monkeypatch.setattr(_growing, "POOL_ROWS", 2000)
+    monkeypatch.setattr(autos, "POOL_ROWS", 2000)
     rng = np.random.default_rng(0)
     n_rows = 2000 + 16 * 300 + CALIBRATION_ROWS + 3000
     table = pd.DataFrame(rng.normal(size=(n_rows, 4)), columns=list("abcd"))

@@ -8,9 +8,10 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, Stratifi
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.columns import Columns, Feature
-from rulegrove.estimators import _base, _growing, _in_memory
-from rulegrove.estimators._growing import count_features, count_subsample, draw_pool
+from rulegrove.estimators import _base, _in_memory, autos
+from rulegrove.estimators._growing import draw_pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
+from rulegrove.estimators.autos import count_features, count_subsample
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.rules.rule import Rule
 from small_pools import shrink_pool
@@ -66,7 +67,7 @@ def test_rows_a_tree_sees(subsample, n_rows, expected):
 
 
 def test_the_pool_of_a_large_table_is_a_sorted_sample_without_repeats(monkeypatch):
-    monkeypatch.setattr(_growing, "POOL_ROWS", 100)
+    monkeypatch.setattr(autos, "POOL_ROWS", 100)
     rows = np.arange(1000) * 3
     pool = draw_pool(rows, 5, np.random.default_rng(0))
     assert pool.size == 100
@@ -78,8 +79,8 @@ def test_the_pool_of_a_large_table_is_a_sorted_sample_without_repeats(monkeypatc
 
 
 def test_a_fit_from_a_pool_uses_all_rows_for_its_statistics(monkeypatch):
-    monkeypatch.setattr(_growing, "POOL_ROWS", 50)
-    monkeypatch.setattr(_growing, "POOL_SUBSAMPLES", 1)
+    monkeypatch.setattr(autos, "POOL_ROWS", 50)
+    monkeypatch.setattr(autos, "POOL_SUBSAMPLES", 1)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = X[:, 0] + (X[:, 1] > 0)

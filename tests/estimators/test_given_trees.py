@@ -88,7 +88,7 @@ def test_several_classes_share_the_rules():
     X, y = load("iris", return_X_y=True)
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     for multiclass in ("auto", "ovr", "shared", "grouped"):
-        solver = Glmnet() if multiclass == "grouped" else "glmnet"
+        solver = Glmnet() if multiclass == "grouped" else "auto"
         model = RuleEnsembleClassifier(trees=forest, multiclass=multiclass, solver=solver, **FEW).fit(X, y)
         assert not isinstance(model.candidates_, list)
         assert model.multiclass_ == ("shared" if multiclass == "auto" else multiclass)

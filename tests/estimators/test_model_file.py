@@ -173,8 +173,10 @@ def test_what_a_preset_has_changed_comes_back(monkeypatch):
     model = RuleEnsembleClassifier(preset="readable", n_candidates=30, cv=3, random_state=0).fit(X, y)
     document = document_of(model)
     loaded = parse_model(json.dumps(document).encode())
+    settled = {"subsample": 384, "max_features": 2, "tree_loss": "squared", "selection": "1se"}
+    settings = {**settings, **settled, "multiclass": "shared", "calibration": "temperature"}
     assert_same(loaded.settings_, settings)
-    assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", None, "glmnet")
+    assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", None, "auto")
     monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": {"max_terms": 3}})  # a later version's
     assert_same(parse_model(json.dumps(document).encode()).settings_, settings)
     for bad, place in [({"max_terms": -1}, "settings"), ({"depth": 3}, "settings.depth"), ([], "settings")]:
@@ -301,7 +303,7 @@ def nested_solver(depth):
         (b'{"format": "rulegrove model", "version": 1' + b"0" * 5000 + b"}", "an integer of 5001 digits"),
         (b'{"format": "rulegrove model", "version": "1"}', "`version` must be a positive integer; got '1'"),
         (b'{"format": "rulegrove model", "version": true}', "`version` must be a positive integer; got true"),
-        (b'{"format": "rulegrove model", "version": 2}', "layout 2 of model files .* reads up to 1; update rulegrove"),
+        (b'{"format": "rulegrove model", "version": 3}', "layout 3 of model files .* reads up to 2; update rulegrove"),
         (b'{"format": "rulegrove model", "version": 1}', "must be one of RuleEnsembleClassifier"),
         (b'{"format": "rulegrove model", "version": -Infinity}', "-Infinity is not JSON"),
         (b'{"format": "\\ud800"}', r"its `format` is '.ud800'"),
@@ -686,6 +688,18 @@ def test_any_value_at_any_place(value, data):
         assert message.startswith("model.json")
     else:
         assert score_zeros(loaded).shape == (3,)
+
+
+def test_glmnet_of_the_first_layout_is_auto():
+    """In the first layout the name stood for what suits the data."""
+    content = (REFERENCE / "model-v1-classifier.json").read_bytes()
+    assert json.loads(content)["parameters"]["solver"] == "glmnet"
+    loaded = parse_model(content)
+    assert loaded.solver == "auto"
+    document = document_of(loaded)
+    assert (document["version"], document["parameters"]["solver"]) == (2, "auto")
+    document["parameters"]["solver"] = "glmnet"
+    assert parse_model(json.dumps(document).encode()).solver == "glmnet"
 
 
 if __name__ == "__main__":

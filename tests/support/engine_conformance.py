@@ -18,9 +18,10 @@ from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.predicting import make_task, score_over
 from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import DrawTask, draw_sample
-from rulegrove.estimators import _base
+from rulegrove.estimators import autos
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
+from rulegrove.estimators._training import make_rng
 from rulegrove.rules.rule import Condition, Rule
 
 N_ROWS = 3000
@@ -185,7 +186,7 @@ class EngineConformance:
         ],
     )
     def test_every_kind_of_fit_is_the_one_in_memory(self, make_engine, rows, monkeypatch, target, parameters):
-        monkeypatch.setattr(_base, "SAMPLE_ROWS", 1800)
+        monkeypatch.setattr(autos, "SAMPLE_ROWS", 1800)
         table = take(rows, target)
         found = fit_over(make_engine(table, CUTS["three"]), make_model(target, **parameters), target)
         expected = in_memory(make_model(target, **parameters), table, target)
@@ -219,7 +220,7 @@ class EngineConformance:
         layout = Layout.of(table.column_names, "two", None, classes=True)
         model = make_model("two")
         plain = fit_over(make_engine(table, CUTS["three"]), model, "two")
-        seed = int(_base.make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
+        seed = int(make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
         drawn = draw_sample(make_engine(table, CUTS["one"]), layout, seed, lambda n_counted: 1400).drawn.positions
         others = np.setdiff1d(np.arange(N_ROWS), drawn)[:20]
         for row in others:

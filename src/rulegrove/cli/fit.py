@@ -33,6 +33,9 @@ def fit(
     top: Annotated[int, typer.Option(min=0, help="Terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also tell how what was left open was settled, such as the solver.")
+    ] = False,
     **parameters: Any,
 ) -> None:
     """Learn ranked rules from a table.
@@ -45,9 +48,10 @@ def fit(
     from rulegrove.cli.rule_output import describe_model, print_rules
     from rulegrove.cli.training import Training, read_training
     from rulegrove.cli.values import read_settings
-    from rulegrove.cli.words import tell_preset
+    from rulegrove.cli.words import tell_preset, tell_settings
     from rulegrove.cli.writing import check_outputs
     from rulegrove.estimators.figures import tell_held_out
+    from rulegrove.estimators.presets import find_settings
 
     check_outputs({"--output": output, "--report": report}, [*data, rules])
     chosen = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
@@ -65,7 +69,9 @@ def fit(
     model = make_estimator(training, words, keep_identifiers=keep_identifiers, verbose=shows_progress(quiet))
     training.fit(model)
     if model.preset is not None:
-        note(tell_preset(model.preset, model.settings_), quiet=quiet)
+        note(tell_preset(model.preset, find_settings(model)), quiet=quiet)
+    if verbose:
+        note(tell_settings(model.settings_), quiet=quiet)
     if output is not None:
         model.save(output)
     if report is not None:

@@ -51,11 +51,11 @@ def read_solver(word: str) -> str | Solver:
     """
     name, _, settings = word.partition("(")
     known = name.strip().lower()
+    if not settings and known in ("auto", *SOLVERS):
+        return known
     if known not in SOLVERS:
         hint = suggest(name, list(SOLVERS))
-        raise InvalidInputError(f"`--solver` must be one of {', '.join(SOLVERS)}; got '{name}'.{hint}")
-    if not settings:
-        return known
+        raise InvalidInputError(f"`--solver` must be auto or one of {', '.join(SOLVERS)}; got '{name}'.{hint}")
     try:
         call = ast.parse(word.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or call.args:

@@ -41,8 +41,22 @@ def tell_preset(name: str, settings: Mapping[str, Any]) -> str:
     >>> tell_preset("fast", {"n_candidates": 600, "terms": "rules"}), tell_preset("fast", {})
     ("Preset 'fast': n_candidates=600, terms='rules'.", "Preset 'fast': nothing that was not given.")
     """
-    told = ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items())
-    return f"Preset '{name}': {told or 'nothing that was not given'}."
+    return f"Preset '{name}': {_list_settings(settings) or 'nothing that was not given'}."
+
+
+def tell_settings(settings: Mapping[str, Any]) -> str:
+    """Return how what was left open was settled, as a sentence.
+
+    Examples
+    --------
+    >>> tell_settings({"subsample": 500, "selection": "min"})
+    "Settled: subsample=500, selection='min'."
+    """
+    return f"Settled: {_list_settings(settings) or 'nothing was left open'}."
+
+
+def _list_settings(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items())
 
 
 def count(number: int, noun: str) -> str:

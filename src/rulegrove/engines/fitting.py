@@ -14,7 +14,7 @@ from rulegrove.engines.keeping import FitStatistics, PoolStatistics, collect_ove
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
-from rulegrove.estimators import _growing
+from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._fitted import share_classes
@@ -25,8 +25,6 @@ from rulegrove.estimators.presets import using_preset
 from rulegrove.exceptions import InvalidInputError
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
-
-MOST_DRAWN = 2**22  # rows that may be asked into memory at once
 
 
 def fit_over(
@@ -65,9 +63,9 @@ def fit_over(
     """
     layout = Layout.of(engine.schema.names, target, weights, classes=model._of_classes, drop=drop)
     if max_gram_rows is not None:
-        max_gram_rows = check_count(max_gram_rows, "max_gram_rows", _growing.POOL_ROWS)
+        max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
     with using_preset(model) as used:
-        if engine.n_rows <= _growing.POOL_ROWS:
+        if engine.n_rows <= autos.POOL_ROWS:
             fit_whole(engine, used, layout, keep_statistics=keep_statistics)
             return model
 
@@ -120,7 +118,7 @@ def fit(
         for ten million rows and 2000 candidates, far below useful penalties of about 1e-2.
     keep_statistics : bool
         Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
-        "glmnet" then goes by statistics alone, the squared loss, however small the table is.
+        "auto" then goes by statistics alone, the squared loss, however small the table is.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 
@@ -207,7 +205,7 @@ class TableOfEngine:
     def sample(self, seed: int, size: Size) -> Sampled:
         """Draw the rows whose random numbers are the smallest."""
         wanted = size(self.engine.n_rows)
-        if wanted > max(MOST_DRAWN, _growing.POOL_ROWS) and wanted < self.engine.n_rows:
+        if wanted > max(autos.MOST_DRAWN, autos.POOL_ROWS) and wanted < self.engine.n_rows:
             raise InvalidInputError(
                 f"`subsample`={self.model.subsample!r} of {self.engine.n_rows:,} rows asks for {wanted:,} rows in "
                 "memory; give a count or 'auto'."

@@ -307,6 +307,7 @@ def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
     data = _without_rows(statistics)
     fitted = make_model(data, designs, new._keep_fits(designs, outputs))
     new._keep(replace(fitted, class_shares=_find_shares(fitted, statistics)), data)
+    new._keep_settings(solver=solver, selection=selection)
 
 
 def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:

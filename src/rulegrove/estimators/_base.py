@@ -36,11 +36,10 @@ from rulegrove.columns import (
     list_names,
 )
 from rulegrove.design.terms import Linear
-from rulegrove.estimators import _growing
+from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Design, Request, count_requests
 from rulegrove.estimators._fitted import (
-    CALIBRATION_ROWS,
     Fitted,
     HeldOut,
     make_model,
@@ -48,15 +47,12 @@ from rulegrove.estimators._fitted import (
     score_held_out,
     share_importance,
 )
-from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, resolve_choice, spawn_pairs
+from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
 from rulegrove.estimators._growing import (
     Growth,
     check_candidates,
     check_subsample,
-    count_features,
-    count_subsample,
-    size_pool,
 )
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._sampling import RowCode, Sampled, Source, TargetCode
@@ -77,9 +73,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import SOLVERS, Solver, make_solver
-
-SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
+from rulegrove.solvers import SOLVERS, Glmnet, Solver, make_solver
 
 
 class BaseRuleEnsemble(BaseEstimator):
@@ -116,7 +110,7 @@ class BaseRuleEnsemble(BaseEstimator):
         "categorical_features": [StrOptions({"auto"}), "array-like", None],
         "numeric_features": ["array-like", None],
         "identifiers": [StrOptions({"auto"}), "array-like", None],
-        "solver": [StrOptions(set(SOLVERS)), HasMethods(["grid", "path"])],
+        "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["grid", "path"])],
         "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
         "honest_cv": [StrOptions({"auto"}), "boolean"],
@@ -150,7 +144,7 @@ class BaseRuleEnsemble(BaseEstimator):
         categorical_features: Any = "auto",
         numeric_features: Any = None,
         identifiers: Any = "auto",
-        solver: Any = "glmnet",
+        solver: Any = "auto",
         selection: str | float = "auto",
         cv: Any = 5,
         honest_cv: bool | str = "auto",
@@ -244,7 +238,7 @@ class BaseRuleEnsemble(BaseEstimator):
             check_sources(used)
             solver = used._make_solver()
             table = as_table(X)
-            if count_rows(table) > _growing.POOL_ROWS:
+            if count_rows(table) > autos.POOL_ROWS:
                 used._fit_sampled(used._in_memory(table, y, sample_weight, groups), solver)
                 return self
             data, folds, n_folds, rngs = used._read(table, y, sample_weight, groups)
@@ -302,9 +296,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _count_drawn(self, solver: Solver, n_counted: int) -> int:
         """Return how many rows to draw of those that count: for trees, for probabilities, for the solver."""
-        pool = size_pool(count_subsample(self.subsample, n_counted))
-        needed = SAMPLE_ROWS if getattr(solver, "needs_rows", False) else 0
-        return max(pool + CALIBRATION_ROWS, needed)
+        return autos.count_drawn(self.subsample, n_counted, needs_rows=bool(getattr(solver, "needs_rows", False)))
 
     @property
     def _reading(self) -> Reading:
@@ -370,9 +362,32 @@ class BaseRuleEnsemble(BaseEstimator):
         self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
         held_out = score_held_out(data, folds, pools)
         self._calibrate(held_out)
+        self._keep_settings(
+            solver=solver,
+            selection=selection,
+            honest_cv=honest,
+            subsample=autos.count_subsample(self.subsample, data.n_counted),
+            max_features=growth.max_features,
+            tree_loss=growth.loss.name,
+            **({"cv": n_folds} if isinstance(selection, str) else {}),
+        )
         if held_out is not None:
             self.held_out_ = self._judge(held_out, data, honest=self._is_honest(held_out, data, regrown=honest))
         return pools
+
+    def _keep_settings(self, **found: Any) -> None:
+        """Set `settings_`: of the parameters that are left open, what was found for them."""
+        found |= self._settled_of_target()
+        self.settings_ = {name: value for name, value in found.items() if self._is_open(name)}
+
+    def _is_open(self, parameter: str) -> bool:
+        """Whether a parameter is left to be settled."""
+        value = getattr(self, parameter)
+        return (isinstance(value, str) and value == "auto") or (parameter == "cv" and value is None)
+
+    def _settled_of_target(self) -> dict[str, Any]:
+        """Return what was settled of parameters that the kind of target has."""
+        return {}
 
     def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
         """Set the fitted attributes that tell of all candidates; return the outputs of all pools."""
@@ -401,7 +416,7 @@ class BaseRuleEnsemble(BaseEstimator):
             return True
         if data.drawn is None:
             return False
-        pool = size_pool(count_subsample(self.subsample, data.n_counted))
+        pool = autos.size_pool(autos.count_subsample(self.subsample, data.n_counted))
         return bool(data.drawn.ranks[held_out.rows].min() >= pool)
 
     def _joint(self, solver: Solver) -> Joint | None:
@@ -430,8 +445,8 @@ class BaseRuleEnsemble(BaseEstimator):
         none: their folds are honest without growing anything anew.
         """
         if self._grows:
-            return resolve_choice(self.selection, self.honest_cv, n_rows)
-        selection, _ = resolve_choice(self.selection, self.trees is None, n_rows)
+            return autos.resolve_choice(self.selection, self.honest_cv, n_rows)
+        selection, _ = autos.resolve_choice(self.selection, self.trees is None, n_rows)
         return selection, self.honest_cv != "auto" and bool(self.honest_cv)
 
     def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
@@ -444,7 +459,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _make_solver(self) -> Solver:
         """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
-        solver: Any = make_solver(self.solver)
+        solver: Any = Glmnet() if self._is_open("solver") else make_solver(self.solver)
         if hasattr(solver, "check"):
             solver.check()
         if self.monotonic is not None and not getattr(solver, "takes_constraints", False):
@@ -500,7 +515,7 @@ class BaseRuleEnsemble(BaseEstimator):
             mean_leaves=self.mean_leaves,
             subsample=self.subsample,
             shrinkage=self.shrinkage,
-            max_features=count_features(self.max_features, data.columns.n_features),
+            max_features=autos.count_features(self.max_features, data.columns.n_features),
             min_samples_leaf=self.min_samples_leaf,
             min_impurity=data.units.take_impurity(self.min_impurity),
             max_conditions=self.max_conditions,

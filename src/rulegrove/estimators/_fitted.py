@@ -10,14 +10,13 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import CHUNK_ROWS, locate_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Term
+from rulegrove.estimators import autos
 from rulegrove.estimators._design import Design
 from rulegrove.estimators._fitting import Pool, Weighted
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.model import RuleModel
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias
-
-CALIBRATION_ROWS = 10_000  # held-out scores, at most, that probabilities are fitted to
 
 
 @dataclass(frozen=True)
@@ -121,12 +120,12 @@ def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArr
 
     Of rows drawn from a larger table these are the last ones drawn, which trees do not see.
     """
-    rows = data.rows[folds[data.rows] < n_folds]
-    if rows.size <= CALIBRATION_ROWS:
+    rows, n_wanted = data.rows[folds[data.rows] < n_folds], autos.CALIBRATION_ROWS
+    if rows.size <= n_wanted:
         return rows
     if data.drawn is not None:
-        return np.sort(rows[np.argpartition(-data.drawn.ranks[rows], CALIBRATION_ROWS - 1)[:CALIBRATION_ROWS]])
-    return np.sort(np.random.default_rng(0).choice(rows, CALIBRATION_ROWS, replace=False))
+        return np.sort(rows[np.argpartition(-data.drawn.ranks[rows], n_wanted - 1)[:n_wanted]])
+    return np.sort(np.random.default_rng(0).choice(rows, n_wanted, replace=False))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from rulegrove.walk import Fold
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
-HONEST_ROWS = 1000  # up to here rules are grown anew in each fold unless told otherwise
 
 
 @dataclass(frozen=True)
@@ -102,18 +101,6 @@ class Pool:
             for one in self.outputs
         ]
         return replace(self, design=design, outputs=outputs)
-
-
-def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> tuple[str | float, bool]:
-    """Return the rule of choice and whether folds grow rules of their own.
-
-    Rules that have seen a fold look too good on it. Up to some hundred rows that spoils the choice, and growing
-    rules anew is cheap; with more rows it fades, and the sparser of two nearly equal points makes up for the rest.
-    """
-    honestly = n_rows <= HONEST_ROWS if isinstance(honest, str) else bool(honest)
-    if selection == "auto":
-        return ("min" if honestly else "1se"), honestly
-    return selection, honestly
 
 
 def spawn_pairs(

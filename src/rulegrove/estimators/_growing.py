@@ -1,6 +1,5 @@
 """Candidate terms: how rules are grown and from which rows."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from rulegrove.design.linear import LinearTerms, fit_linear_terms
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._given import NOTHING_GIVEN, Given
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.autos import count_subsample, size_pool
 from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
@@ -19,11 +19,7 @@ from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.trees.boosting import grow_forest
 
-POOL_ROWS = 65536  # trees draw their rows from a pool of at least so many,
-POOL_SUBSAMPLES = 16  # or so many times a tree's rows; beyond that more rows add cost and no diversity
-AUTO_SUBSAMPLE = 1500
 MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
-MOST_AUTO = 2**15  # from 30 million rows on, so that the pool has half a million rows however many there are
 
 
 @dataclass(frozen=True)
@@ -47,21 +43,6 @@ class Growth:
     given: Given = NOTHING_GIVEN
 
 
-def count_features(max_features: Any, n_features: int) -> int:
-    """Attributes tried at a split."""
-    if max_features is None:
-        return n_features
-    if max_features == "auto":
-        return max(min(2, n_features), int(0.3 * n_features))
-    if max_features == "sqrt":
-        return max(1, int(math.sqrt(n_features)))
-    if max_features == "log2":
-        return max(1, int(math.log2(n_features)))
-    if isinstance(max_features, (int, np.integer)):
-        return min(int(max_features), n_features)
-    return max(1, int(max_features * n_features))
-
-
 def check_candidates(n_candidates: int) -> None:
     """Refuse more rules than pairs of them could be counted."""
     if n_candidates > MOST_CANDIDATES:
@@ -77,24 +58,6 @@ def check_subsample(subsample: Any, n_rows: int) -> None:
         raise InvalidInputError(
             f"`subsample` asks for {subsample} rows a tree but there are {n_rows}; lower it or give a fraction."
         )
-
-
-def count_subsample(subsample: Any, n_rows: int) -> int:
-    """Rows a tree sees; "auto" is half of them, but from 3,000 rows on `AUTO_SUBSAMPLE`, later 100 + 6 sqrt(N).
-
-    The last is the rule of Friedman and Popescu (2008); for a few thousand rows it gives trees too little to see. It
-    ends at `MOST_AUTO`.
-    """
-    if isinstance(subsample, str):
-        return max(2, min(n_rows // 2, MOST_AUTO, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
-    if isinstance(subsample, (int, np.integer)):
-        return min(int(subsample), n_rows)
-    return max(2, int(subsample * n_rows))
-
-
-def size_pool(subsample: int) -> int:
-    """Return how many rows trees, bins and winsor points come from at most."""
-    return max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
 
 
 def draw_pool(rows: IntArray, subsample: int, rng: np.random.Generator) -> IntArray:

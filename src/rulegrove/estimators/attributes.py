@@ -27,8 +27,9 @@ from rulegrove._validation import (
 from rulegrove.columns import Columns, as_table, is_frame, locate_sources
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import build_design
-from rulegrove.estimators._growing import Growth, count_subsample, draw_pool, grow_rules
+from rulegrove.estimators._growing import Growth, draw_pool, grow_rules
 from rulegrove.estimators._training import TrainingData, make_rng
+from rulegrove.estimators.autos import count_subsample
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.elimination import RidgeFit, eliminate
 from rulegrove.estimators.presets import OF_SELECTOR, using_preset

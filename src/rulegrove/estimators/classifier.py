@@ -10,10 +10,10 @@ from sklearn.utils import compute_class_weight
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import StrOptions, check_class_labels
 from rulegrove.design.terms import Term
+from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
-from rulegrove.estimators._fitting import HONEST_ROWS
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
 from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
@@ -27,9 +27,6 @@ from rulegrove.solvers import Glmnet, Solver
 
 # Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
 # a lower error with more terms (docs/defaults.md).
-L1_RATIO = 0.5
-L1_RATIO_OF_FEW = 0.15
-LIKELIHOOD_VALUES = 8_000  # rows times classes, up to which the logistic loss is worth its time
 RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
@@ -118,13 +115,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     identifiers : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
         numbers that differ in every row, and warns; None leaves out nothing.
-    solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance. "glmnet" stands for ``Glmnet(loss="logistic", l1_ratio=0.5)``,
-        or 0.15 up to 1,000 rows, as long as rows times classes are no more than 8,000; for ``Glmnet(l1_ratio=0.5)``,
-        the squared error, which never reads a row twice, beyond; and for the lasso at a given point. Up to 1,000 rows
-        of more than two classes, `max_terms`, `force_rules` and ``multiclass="ovr"`` lead to ``Glmnet(l1_ratio="cv")``.
-        ``Glmnet()``, the lasso, keeps fewer terms at a somewhat higher error. Others:
-        ``Glmnet(l1_ratio=0.9, relax=True)`` or ``Pathbuild(threshold=0.4)``.
+    solver : {"auto", "glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="auto"
+        What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)`` or
+        ``Pathbuild(threshold=0.4)``. "auto" is ``Glmnet(loss="logistic", l1_ratio=0.5)``, or 0.15 up to 1,000 rows, as
+        long as rows times classes are no more than 8,000; beyond, ``Glmnet(l1_ratio=0.5)``, the squared error, which
+        never reads a row twice; and the lasso at a given point. Up to 1,000 rows of more than two classes, `max_terms`,
+        `force_rules` and ``multiclass="ovr"`` lead to ``Glmnet(l1_ratio="cv")``. "glmnet" is ``Glmnet()``, the lasso,
+        which keeps fewer terms at a somewhat higher error. `settings_` tells what was taken.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
@@ -182,7 +179,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         them at most), beside those of the base rate; None without cross-validation. ``held_out_.honest`` tells whether
         the rules were grown without these rows.
     settings_ : dict
-        Parameters that `preset` has changed, with what was used; empty without one.
+        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -268,7 +265,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         categorical_features: Any = "auto",
         numeric_features: Any = None,
         identifiers: Any = "auto",
-        solver: Any = "glmnet",
+        solver: Any = "auto",
         selection: str | float = "auto",
         cv: Any = 5,
         honest_cv: bool | str = "auto",
@@ -393,25 +390,29 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         return solver
 
     def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
-        if self.solver != "glmnet" or not isinstance(self.selection, str):
+        if not self._is_open("solver") or not isinstance(self.selection, str):
             return solver
-        n_classes, few, mode = len(self.classes_), n_rows <= HONEST_ROWS, self._mode(n_rows)
-        likelihood = data is not None and n_rows * n_classes <= LIKELIHOOD_VALUES and (few or not self.force_rules)
-        if data is not None and n_classes > 2:
-            # A multinomial fit has no cap for each class and forces no rules; classes of a few rows need to be fitted
-            # together; and a class whose rows all have weight 0 has no likelihood.
-            together = mode == "shared" and few and self.max_terms is None and not self.force_rules
-            likelihood &= together or (mode == "ovr" and not few)
-            likelihood &= bool((data.targets[data.rows] > 0).any(axis=0).all())
-        if likelihood:
-            return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
-        return Glmnet(l1_ratio="cv" if few else L1_RATIO)
+        n_classes = len(self.classes_)
+        return autos.resolve_solver(
+            n_rows,
+            n_classes,
+            self._mode(n_rows),
+            by_rows=data is not None and (n_classes == 2 or bool((data.targets[data.rows] > 0).any(axis=0).all())),
+            capped=self.max_terms is not None,
+            forced=self.force_rules,
+        )
 
     def _mode(self, n_rows: int) -> str:
         """Return how more than two classes are told apart."""
-        if self.multiclass != "auto":
-            return self.multiclass
-        return "shared" if n_rows <= HONEST_ROWS or not self._grows else "ovr"
+        return autos.resolve_mode(self.multiclass, n_rows, grows=self._grows)
+
+    def _settled_of_target(self) -> dict[str, Any]:
+        return {
+            "multiclass": self.multiclass_,
+            "calibration": None
+            if getattr(self, "calibration_", None) is None
+            else autos.resolve_calibration(self.calibration, self._loss_name),
+        }
 
     def _joint(self, solver: Solver) -> Joint | None:
         if self.multiclass_ == "grouped":
@@ -429,9 +430,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     def _calibrate(self, held_out: HeldOut | None) -> None:
         self.calibration_: Temperature | Curves | None = None
-        method = self.calibration
-        if method == "auto":  # the logistic loss has probabilities of its own
-            method = "temperature" if self._loss_name != "logistic" else None
+        method = autos.resolve_calibration(self.calibration, self._loss_name)
         if method is None or held_out is None or not self._model.terms:
             return
         codes, weights = read_codes(held_out.targets), held_out.weights

@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -29,7 +30,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
 FORMAT = "rulegrove model"
-VERSION = 1  # of the layout; docs/model-file.md tells what each one holds
+VERSION = 2  # of the layout; docs/model-file.md tells what each one holds
 MAX_CELLS = 2**27  # coefficients of all paths together once their zeros are written out: a gigabyte
 MAX_WORDS = 2**28  # characters of all terms in words: a short file can have a long name that many conditions repeat
 
@@ -188,7 +189,7 @@ def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifie
     document = parse(content, name)
     _check_version(document)
     _check_sum(document)
-    return _decode_model(document)
+    return _decode_model(_migrate(document))
 
 
 def _check_version(document: Value) -> None:
@@ -206,6 +207,15 @@ def _check_version(document: Value) -> None:
             f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
             "update rulegrove to read it."
         )
+
+
+def _migrate(document: Value) -> Value:
+    """Return a document of the newest layout: in the first one "glmnet" was what "auto" is now."""
+    raw = document.raw
+    parameters = raw.get("parameters")
+    if raw["version"] > 1 or not isinstance(parameters, dict) or parameters.get("solver") != "glmnet":
+        return document
+    return replace(document, raw={**raw, "parameters": {**parameters, "solver": "auto"}})
 
 
 def _check_sum(document: Value) -> None:

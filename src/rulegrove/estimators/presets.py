@@ -103,5 +103,6 @@ def using_preset(model: M) -> Iterator[M]:
     check_parameters(model)
     settings = find_settings(model)
     used = settle_preset(model)
+    used.settings_ = {}
     yield used
-    model.__dict__ = {**vars(used), **model.get_params(deep=False), "settings_": settings}
+    model.__dict__ = {**vars(used), **model.get_params(deep=False), "settings_": {**settings, **used.settings_}}

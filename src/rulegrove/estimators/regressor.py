@@ -94,9 +94,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     identifiers : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
         numbers that differ in every row, and warns; None leaves out nothing.
-    solver : {"glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="glmnet"
-        What weights the terms: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
-        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``.
+    solver : {"auto", "glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="auto"
+        What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
+        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``. "auto" is ``Glmnet()``, the lasso.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
@@ -139,7 +139,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         the standard deviation of the target; None without cross-validation. ``held_out_.honest`` tells whether the
         rules were grown without these rows.
     settings_ : dict
-        Parameters that `preset` has changed, with what was used; empty without one.
+        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.

@@ -132,8 +132,8 @@ def _tell_parameters(model: BaseRuleEnsemble) -> str:
             told.append(f"{name}={words if len(words) <= MAX_LETTERS else f'{words[: MAX_LETTERS - 1]}…'}")
     start = f"{type(model).__name__} with"
     words = f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
-    stands_for = ", ".join(f"{name}={_show(value)}" for name, value in model.settings_.items())
-    return f"{words} The preset stands for {stands_for}." if stands_for else words
+    settled = ", ".join(f"{name}={_show(value)}" for name, value in model.settings_.items())
+    return f"{words} What was left open was settled as {settled}." if settled else words
 
 
 def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:

@@ -1,0 +1,148 @@
+"""Every "auto" in one place: what the size of the data settles, each with its evidence.
+
+A parameter that is "auto" becomes a value of that parameter, so that what was settled can be given to another fit.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rulegrove.solvers import Glmnet, Solver
+
+# Tables beyond so many rows are learned from a sample and counted over all rows (docs/scale.md); trees draw their rows
+# from a pool of at least so many, or of so many times a tree's rows: more rows add cost and no diversity.
+POOL_ROWS = 65536
+POOL_SUBSAMPLES = 16
+
+# Rows that a tree sees: the rule of Friedman and Popescu (2008), 100 + 6 sqrt(N), gives trees of a few thousand rows
+# too little to see, and ends where the pool has half a million rows (docs/defaults.md).
+AUTO_SUBSAMPLE = 1500
+MOST_AUTO = 2**15
+
+# Up to so many rows folds grow rules of their own: there, shared rules make the held-out error too low, and growing
+# them anew is cheap (docs/guide.md, "When cross-validation is optimistic"; benchmarks/honest_cv.py).
+HONEST_ROWS = 1000
+
+# Up to so many rows times classes the logistic loss is worth its time, and which mix of penalties goes with it
+# (docs/defaults.md, "Steps of boosting and the loss, once more").
+LIKELIHOOD_VALUES = 8_000
+L1_RATIO = 0.5
+L1_RATIO_OF_FEW = 0.15
+
+CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
+SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
+MOST_DRAWN = 2**22  # rows that may be asked into memory at once
+
+
+def count_features(max_features: Any, n_features: int) -> int:
+    """Return how many attributes are tried at a split; "auto" is 0.3 of them (docs/defaults.md).
+
+    Examples
+    --------
+    >>> count_features("auto", 40), count_features("sqrt", 40), count_features(None, 40)
+    (12, 6, 40)
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "auto":
+        return max(min(2, n_features), int(0.3 * n_features))
+    if max_features == "sqrt":
+        return max(1, int(math.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, (int, np.integer)):
+        return min(int(max_features), n_features)
+    return max(1, int(max_features * n_features))
+
+
+def count_subsample(subsample: Any, n_rows: int) -> int:
+    """Return how many rows a tree sees; "auto" is half of them at first, `AUTO_SUBSAMPLE`, then 100 + 6 sqrt(N).
+
+    Examples
+    --------
+    >>> [count_subsample("auto", n_rows) for n_rows in (1000, 10_000, 1_000_000)]
+    [500, 1500, 6100]
+    """
+    if isinstance(subsample, str):
+        return max(2, min(n_rows // 2, MOST_AUTO, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
+    if isinstance(subsample, (int, np.integer)):
+        return min(int(subsample), n_rows)
+    return max(2, int(subsample * n_rows))
+
+
+def size_pool(subsample: int) -> int:
+    """Return how many rows trees, bins and winsor points come from at most, from the rows that a tree sees."""
+    return max(POOL_ROWS, POOL_SUBSAMPLES * subsample)
+
+
+def count_drawn(subsample: Any, n_rows: int, *, needs_rows: bool) -> int:
+    """Return how many rows to draw of a table beyond a pool: for trees, for probabilities, for the solver."""
+    pool = size_pool(count_subsample(subsample, n_rows))
+    return max(pool + CALIBRATION_ROWS, SAMPLE_ROWS if needs_rows else 0)
+
+
+def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> tuple[str | float, bool]:
+    """Return the rule of choice and whether folds grow rules of their own.
+
+    Rules that have seen a fold look too good on it. With more rows that fades, and the sparser of two nearly equal
+    points makes up for the rest.
+
+    Examples
+    --------
+    >>> resolve_choice("auto", "auto", 500), resolve_choice("auto", "auto", 5000)
+    (('min', True), ('1se', False))
+    """
+    honestly = n_rows <= HONEST_ROWS if isinstance(honest, str) else bool(honest)
+    if selection == "auto":
+        return ("min" if honestly else "1se"), honestly
+    return selection, honestly
+
+
+def resolve_mode(multiclass: str, n_rows: int, *, grows: bool) -> str:
+    """Return how more than two classes are told apart: few rows, and rules that are given, serve all classes.
+
+    Examples
+    --------
+    >>> resolve_mode("auto", 500, grows=True), resolve_mode("auto", 5000, grows=True)
+    ('shared', 'ovr')
+    """
+    if multiclass != "auto":
+        return multiclass
+    return "shared" if n_rows <= HONEST_ROWS or not grows else "ovr"
+
+
+def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, capped: bool, forced: bool) -> Solver:
+    """Return the solver for classes.
+
+    Parameters
+    ----------
+    n_rows, n_classes : int
+    mode : str
+        How more than two classes are told apart.
+    by_rows : bool
+        Whether there are rows, of every class; statistics alone have no likelihood.
+    capped, forced : bool
+        Whether there is a cap on terms, and whether rules are forced into the model: a multinomial fit has neither.
+
+    Examples
+    --------
+    >>> resolve_solver(500, 2, "ovr", by_rows=True, capped=False, forced=False)
+    Glmnet(l1_ratio=0.15, loss='logistic')
+    >>> resolve_solver(50_000, 2, "ovr", by_rows=True, capped=False, forced=False)
+    Glmnet(l1_ratio=0.5)
+    """
+    few = n_rows <= HONEST_ROWS
+    likelihood = by_rows and n_rows * n_classes <= LIKELIHOOD_VALUES and (few or not forced)
+    if n_classes > 2:  # classes of a few rows need to be fitted together
+        likelihood &= (mode == "shared" and few and not capped and not forced) or (mode == "ovr" and not few)
+    if likelihood:
+        return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
+    return Glmnet(l1_ratio="cv" if few else L1_RATIO)
+
+
+def resolve_calibration(calibration: str | None, loss: str) -> str | None:
+    """Return what turns scores into probabilities; the logistic loss has probabilities of its own."""
+    if calibration != "auto":
+        return calibration
+    return None if loss == "logistic" else "temperature"
