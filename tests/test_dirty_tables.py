@@ -162,6 +162,6 @@ def test_rules_of_ones_own_may_speak_of_dates_and_pooled_towns():
     model = RuleEnsembleClassifier.from_rules(own, forced=True, max_bins=60, numeric_features=["amount"])
     with pytest.warns(RulegroveWarning):
         model.fit(frame, y > np.median(y))
-    held = model.transform_rules(frame)[:, [row.term.features[0] for row in model.rules_].index(0)]
+    held = model.transform_rules(frame)[:, [row.text for row in model.rules_].index("sold > 1970-01-01")]
     expected = (frame["sold"] >= dt.datetime(1970, 1, 2)).to_numpy()
     np.testing.assert_array_equal(held, expected)

@@ -59,13 +59,18 @@ def test_a_preset_is_told(run, read_json, write, tmp_path):
     loaded = load_model(model)
     np.testing.assert_array_equal(loaded.decision_function(X), expected.decision_function(X))
     assert "max_terms" in expected.settings_
-    told = [f"{name}={value!r}" for name, value in expected.settings_.items()]
-    assert f"Preset 'readable': {', '.join(told)}.\n" in result.stderr
-    assert (loaded.preset, loaded.settings_) == ("readable", expected.settings_)
+    assert "Preset 'readable': max_terms=25.\n" in result.stderr
+    assert "Settled:" not in result.stderr
+    assert (loaded.preset, repr(loaded.settings_)) == ("readable", repr(expected.settings_))
     document = read_json("rules", model)
-    assert (document["preset"], document["settings"]) == ("readable", expected.settings_)
+    assert document["preset"] == "readable"
+    assert document["settings"]["max_terms"] == 25
+    assert document["settings"]["solver"] == repr(expected.settings_["solver"])
     plain = read_json("fit", data, "-t", TARGET, *FAST)
-    assert (plain["preset"], plain["settings"]) == (None, {})
+    assert plain["preset"] is None
+    assert "max_terms" not in plain["settings"]
+    told = run("fit", data, "-t", TARGET, "--verbose", *FAST).stderr
+    assert f"Settled: solver={expected.settings_['solver']!r}, " in told
 
 
 def test_tells_what_it_read_and_found(run, write):

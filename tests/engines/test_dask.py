@@ -595,7 +595,8 @@ class TestEstimators:
         table = dd.from_pandas(frame, npartitions=2, sort=False)
         model = on_dask.DaskRuleEnsembleClassifier(**SMALL, preset="readable", client=client).fit(table, "y")
         assert_same(model, RuleEnsembleClassifier(**SMALL, **settings).fit(frame.drop(columns="y"), frame["y"]))
-        assert (model.preset, model.max_terms, model.settings_) == ("readable", None, settings)
+        assert (model.preset, model.max_terms) == ("readable", None)
+        assert settings.items() <= model.settings_.items()
 
     def test_leaves_dask(self, client, tmp_path):
         frame = make_frame(300).drop(columns="w")

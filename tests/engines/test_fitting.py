@@ -112,7 +112,7 @@ def test_splitters_work_in_memory():
 
 
 def test_fractions_of_a_huge_table_are_refused(write, monkeypatch):
-    monkeypatch.setattr("rulegrove.engines.fitting.MOST_DRAWN", 1500)
+    monkeypatch.setattr("rulegrove.estimators.autos.MOST_DRAWN", 1500)
     with pytest.raises(InvalidInputError, match=r"`subsample`=0.7 of 3,000 rows"):
         engines.fit(make_model("two", subsample=0.7), write(take(make_rows(), "two")), "two")
 

@@ -85,7 +85,7 @@ def test_a_preset_is_for_files_and_statistics_too(target, n_rows, monkeypatch):
     again = engines.refit(model, model.statistics_)
     for found, other in [(model, expected), (again, engines.refit(expected, expected.statistics_))]:
         assert_same(found, other)
-        assert (found.preset, found.settings_, other.settings_) == ("readable", settings, {})
+        assert (found.preset, found.settings_) == ("readable", {**settings, **other.settings_})
         assert found.max_terms is None
     assert_equal(model.statistics_, expected.statistics_)
 
