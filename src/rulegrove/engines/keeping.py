@@ -268,6 +268,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
         _weight_anew(used, statistics)
     if isinstance(new, RuleEnsembleClassifier):
         new.calibration_ = getattr(model, "calibration_", None)
+        new._set_link()
     new.statistics_ = statistics
     return new
 

@@ -29,7 +29,7 @@ from rulegrove.engines.reading import (
     take_column,
 )
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
+from rulegrove.estimators.classifier import choose_classes
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -56,7 +56,7 @@ def shrink_model(model: RuleModel) -> RuleModel:
     def move(term: Term) -> Term:
         return move_rule(term, places) if isinstance(term, Rule) else replace(term, feature=places[term.feature])
 
-    return RuleModel(features, tuple(move(term) for term in model.terms), model.coefs, model.intercept)
+    return replace(model, features=features, terms=tuple(move(term) for term in model.terms), columns=None)
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,6 @@ class PredictTask:
     Attributes
     ----------
     scorer : Scorer
-    classifier : RuleEnsembleClassifier or None
-        What turns scores into classes and probabilities; None for a regression.
     results : tuple of str
         Of `COLUMNS`.
     kept : tuple of pyarrow.Field
@@ -100,7 +98,6 @@ class PredictTask:
     """
 
     scorer: Scorer
-    classifier: Any
     results: tuple[str, ...]
     kept: tuple[pa.Field, ...] = ()
 
@@ -110,9 +107,10 @@ class PredictTask:
         return tuple(dict.fromkeys((*self.scorer.columns, *(field.name for field in self.kept))))
 
     @cached_property
-    def _labels(self) -> pa.Array:
-        """The classes as Arrow has them."""
-        return pa.array(self.classifier.classes_.tolist())
+    def _labels(self) -> list[Any]:
+        """The classes; none of a number."""
+        classes = self.scorer.model.classes
+        return [] if classes is None else classes.tolist()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -120,13 +118,13 @@ class PredictTask:
         found: list[tuple[str, pa.DataType]] = []
         for result in self.results:
             if result == "prediction":
-                found.append((result, pa.float64() if self.classifier is None else self._labels.type))
+                found.append((result, pa.array(self._labels).type if self._labels else pa.float64()))
             elif result == "probability":
-                found += [(f"probability of {label}", pa.float64()) for label in self.classifier.classes_.tolist()]
+                found += [(f"probability of {label}", pa.float64()) for label in self._labels]
             elif self.scorer.model.coefs.ndim == 1:
                 found.append((result, pa.float64()))
             else:
-                found += [(f"score of {label}", pa.float64()) for label in self.classifier.classes_.tolist()]
+                found += [(f"score of {label}", pa.float64()) for label in self._labels]
         schema = pa.schema([*self.kept, *(pa.field(*pair) for pair in found)])
         repeated = [name for name in schema.names if schema.names.count(name) > 1]
         if repeated:
@@ -138,10 +136,12 @@ class PredictTask:
         scores = self.scorer(batch.rows)
         arrays = [take_column(batch.rows, field.name).cast(field.type) for field in self.kept]
         for result in self.results:
-            if result == "prediction" and self.classifier is not None:
-                arrays.append(self._labels.take(pa.array(choose_classes(scores))))
+            if result == "prediction" and self._labels:
+                arrays.append(pa.array(self._labels).take(pa.array(choose_classes(scores))))
             elif result == "probability":
-                arrays += map(pa.array, np.ascontiguousarray(self.classifier._probabilities(scores).T))
+                probabilities = self.scorer.model.probabilities(scores)
+                assert probabilities is not None
+                arrays += map(pa.array, np.ascontiguousarray(probabilities.T))
             else:
                 arrays += map(pa.array, np.atleast_2d(np.ascontiguousarray(scores.T)))
         return pa.record_batch(arrays, schema=self.schema)
@@ -166,10 +166,10 @@ def make_task(
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
-    classifier = model if isinstance(model, RuleEnsembleClassifier) else None
+    of_classes = model._model.classes is not None
     if results is None:
-        results = ("prediction",) if classifier is None else ("prediction", "probability")
-    allowed = COLUMNS if classifier is not None else ("prediction", "score")
+        results = ("prediction", "probability") if of_classes else ("prediction",)
+    allowed = COLUMNS if of_classes else ("prediction", "score")
     unknown = [name for name in results if name not in allowed]
     if unknown or not results:
         raise InvalidInputError(f"`columns` must be some of {', '.join(map(repr, allowed))}; got {list(results)}.")
@@ -178,16 +178,7 @@ def make_task(
         if name not in schema.names:
             what = "`keep` names" if name in keep else "The model needs"
             raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
-    light = None if classifier is None else _lighten(classifier)
-    return PredictTask(scorer, light, tuple(results), tuple(schema.field(name) for name in keep))
-
-
-def _lighten(model: RuleEnsembleClassifier) -> RuleEnsembleClassifier:
-    """Return a copy that turns scores into probabilities, and nothing more."""
-    light = RuleEnsembleClassifier(calibration=model.calibration, multiclass=model.multiclass)
-    light.classes_, light.calibration_ = model.classes_, model.calibration_
-    light.solver_, light.multiclass_ = model.solver_, model.multiclass_
-    return light
+    return PredictTask(scorer, tuple(results), tuple(schema.field(name) for name in keep))
 
 
 def predict(
@@ -391,7 +382,6 @@ class ScoreTask:
 
     scorer: Scorer
     layout: Layout
-    classifier: Any
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -413,8 +403,9 @@ class ScoreTask:
         if not weights.any():
             return Agreement()
         scores = self.scorer(rows.rows)
-        if self.classifier is not None:
-            wrong = self.classifier.classes_[choose_classes(scores)] != rows.y
+        classes = self.scorer.model.classes
+        if classes is not None:
+            wrong = classes[choose_classes(scores)] != rows.y
             return Agreement(float(weights.sum()), 0.0, 0.0, float(weights[wrong].sum()))
         mean = float(np.average(rows.y, weights=weights))
         spread, loss = weights @ (rows.y - mean) ** 2, weights @ (rows.y - scores) ** 2
@@ -473,12 +464,13 @@ def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights:
     """Score a model on the table of an engine; as `score`."""
     task = make_task(model, engine.schema)
     check_names(engine.schema.names, [("target", target), ("weights", weights)])
-    layout = Layout(task.scorer.columns, target, weights, task.classifier is not None)
+    of_classes = task.scorer.model.classes is not None
+    layout = Layout(task.scorer.columns, target, weights, of_classes)
     progress = Progress(model.verbose)
-    found = engine.map_reduce(ScoreTask(task.scorer, layout, task.classifier), progress.stage("Scoring"))
+    found = engine.map_reduce(ScoreTask(task.scorer, layout), progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")
-    if task.classifier is not None:
+    if of_classes:
         return 1.0 - found.loss / found.weight
     return 1.0 - found.loss / found.spread if found.spread else float(found.loss == 0.0)

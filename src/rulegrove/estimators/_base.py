@@ -613,11 +613,7 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_is_fitted(self)
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
-        return explain_rows(self._model, self._columns(X), self.rules_, classes, self._probabilities)
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray | None:
-        """Return the probability of each class from the scores; a number has none."""
-        return None
+        return explain_rows(self._model, self._columns(X), self.rules_, classes)
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:

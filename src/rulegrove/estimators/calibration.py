@@ -90,6 +90,22 @@ class Steps:
         return cls(np.asarray(fitted.X_thresholds_, np.float64), np.asarray(fitted.y_thresholds_, np.float64))
 
 
+@dataclass(frozen=True)
+class Mean:
+    """``(F + 1) / 2``, held within 0 and 1: a score that estimates ``2 p - 1``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Mean()(np.array([-2.0, 0.5]))
+    array([0.  , 0.75])
+    """
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each score."""
+        return np.asarray((np.clip(scores, -1.0, 1.0) + 1.0) / 2.0)
+
+
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}
 
 
@@ -155,6 +171,30 @@ class Curves:
         return normalise(
             np.column_stack([curve(own) for curve, own in zip(self.curves, scores.T, strict=True)]), scores
         )
+
+
+Link = Temperature | Curves
+
+
+def find_link(loss: str, n_outputs: int, *, together: bool) -> Link:
+    """Return what scores mean by themselves.
+
+    Parameters
+    ----------
+    loss : str
+        Name of the loss that the scores come from.
+    n_outputs : int
+    together : bool
+        Whether the scores of all classes are those of one multinomial fit.
+
+    Examples
+    --------
+    >>> find_link("logistic", 1, together=False).probabilities(np.array([0.0]))
+    array([[0.5, 0.5]])
+    """
+    if together:
+        return Temperature(1.0)
+    return Curves((Sigmoid(1.0, 0.0) if loss == "logistic" else Mean(),) * n_outputs)
 
 
 def normalise(probability: FloatArray, scores: FloatArray) -> FloatArray:

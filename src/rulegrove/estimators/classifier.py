@@ -1,9 +1,9 @@
 """`RuleEnsembleClassifier`."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
@@ -16,12 +16,12 @@ from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import Target, TrainingData
-from rulegrove.estimators.calibration import Curves, Temperature, fit_calibration, normalise
+from rulegrove.estimators.calibration import Link, find_link, fit_calibration
 from rulegrove.estimators.figures import ClassFigures, judge_classes, share_of_classes
 from rulegrove.estimators.presets import OF_CLASSIFIER
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
-from rulegrove.losses import LOSSES, ClassificationLoss, Logistic, Loss, Ramp, Squared
+from rulegrove.losses import Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Glmnet, Solver
 
@@ -429,21 +429,29 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         return [data.of_output(output) for output in range(n_outputs)]
 
     def _calibrate(self, held_out: HeldOut | None) -> None:
-        self.calibration_: Temperature | Curves | None = None
+        self.calibration_: Link | None = None
         method = autos.resolve_calibration(self.calibration, self._loss_name)
-        if method is None or held_out is None or not self._model.terms:
-            return
-        codes, weights = read_codes(held_out.targets), held_out.weights
-        self.calibration_ = fit_calibration(
-            method, _own_scores(held_out), codes, np.ones(codes.size) if weights is None else weights
-        )
+        if method is not None and held_out is not None and self._model.terms:
+            codes, weights = read_codes(held_out.targets), held_out.weights
+            self.calibration_ = fit_calibration(
+                method, _own_scores(held_out), codes, np.ones(codes.size) if weights is None else weights
+            )
+        self._set_link()
+
+    def _set_link(self) -> None:
+        """Let the model know its classes, and what its scores say of them."""
+        solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
+        n_outputs = len(self.classes_) if len(self.classes_) > 2 else 1
+        together = n_outputs > 1 and isinstance(self._joint(solver), Multinomial)
+        link = self.calibration_ or find_link(self._loss_name, n_outputs, together=together)
+        self._model = replace(self._model, classes=self.classes_, link=link)
 
     def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures:
         scores = _own_scores(held_out)
         return judge_classes(
             read_codes(held_out.targets),
             choose_classes(scores),
-            self._probabilities(scores),
+            self._link.probabilities(scores),
             held_out.weights,
             shares=share_of_classes(
                 read_codes(data.targets[data.rows]), data.weights_of(data.rows), len(self.classes_)
@@ -527,7 +535,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``.
         """
-        return self._probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self._link.probabilities(scores)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithm of the probability of each class.
@@ -544,18 +553,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Return the probability of each class from the scores."""
-        if self.calibration_ is not None:
-            return self.calibration_.probabilities(scores)
-        loss = LOSSES[self._loss_name]()
-        assert isinstance(loss, ClassificationLoss)
-        probability = loss.probability(scores)
-        if probability.ndim == 1:
-            return np.column_stack([1 - probability, probability])
-        if isinstance(self._joint(self.solver_[0]), Multinomial):
-            return np.asarray(softmax(scores, axis=1))
-        return normalise(probability, scores)
+    @property
+    def _link(self) -> Link:
+        """What turns the scores of the fitted model into probabilities."""
+        assert self._model.link is not None
+        return self._model.link
 
     @property
     def _loss_name(self) -> str:

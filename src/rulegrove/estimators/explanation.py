@@ -4,7 +4,6 @@ import html
 import operator
 import shutil
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -251,9 +250,8 @@ def explain_rows(
     columns: Columns,
     rules: RuleTable,
     classes: tuple[Any, ...] | None,
-    probabilities: Callable[[FloatArray], FloatArray | None],
 ) -> Explanation:
-    """Take the scores of rows apart; `probabilities` turns scores into those of the classes, if there are any."""
+    """Take the scores of rows apart."""
     parts = model.values(columns)[:, None, :] * np.atleast_2d(model.coefs) + 0.0  # no -0 where a rule does not hold
     rule_sums = np.zeros(parts.shape[:2])
     for place, term in enumerate(model.terms):
@@ -268,4 +266,4 @@ def explain_rows(
     used = sorted({feature for term in model.terms for feature in term.features})
     values = columns.take(slice(None), np.array(used, dtype=np.int64)).T
     features = {k: columns.features[k] for k in used}
-    return Explanation(scores, model.intercept, parts, rules, classes, probabilities(scores), features, values)
+    return Explanation(scores, model.intercept, parts, rules, classes, model.probabilities(scores), features, values)

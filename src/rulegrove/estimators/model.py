@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from rulegrove._threads import run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Columns, Feature, list_sources
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
 from rulegrove.design.terms import Linear, Term
+from rulegrove.estimators.calibration import Link
 from rulegrove.rules.rule import Rule
 
 BLOCK_ROWS = 16384  # rows scored at once: values and bits of a block stay in cache
@@ -30,6 +31,10 @@ class RuleModel:
     intercept : float or ndarray of shape (n_outputs,)
     columns : tuple of str, optional
         Columns of the training table, where these are not just those that the attributes are read from.
+    classes : ndarray of shape (n_classes,), optional
+        Labels of the classes; None for a number.
+    link : Temperature or Curves, optional
+        What turns scores into probabilities of the classes.
     """
 
     features: tuple[Feature, ...]
@@ -37,6 +42,8 @@ class RuleModel:
     coefs: FloatArray
     intercept: float | FloatArray
     columns: tuple[str, ...] | None = None
+    classes: AnyArray | None = None
+    link: Link | None = None
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
 
@@ -98,6 +105,10 @@ class RuleModel:
         blocks = _blocks(columns.n_rows)
         parts = run_tasks(lambda block: self.score_rows(columns, block), blocks, n_threads)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray | None:
+        """Return the probability of each class from scores, ndarray of shape (n_rows, n_classes); None for a number."""
+        return None if self.link is None else self.link.probabilities(scores)
 
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""

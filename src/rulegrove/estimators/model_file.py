@@ -259,6 +259,8 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         model.feature_names_in_ = np.array(columns, dtype=object)
     _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
+    if isinstance(model, RuleEnsembleClassifier):
+        model._set_link()
     n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
     model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
     return model

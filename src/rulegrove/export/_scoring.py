@@ -13,13 +13,11 @@ from rulegrove._typing import FloatArray
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.calibration import Curves, Sigmoid, Steps, Temperature
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.calibration import Curves, Link, Mean, Steps
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.joint_selection import Multinomial
 from rulegrove.rules.rule import Condition, Rule
 
-# A score that estimates 2 p - 1 is read as (F + 1) / 2 between 0 and 1: the straight line through these two points.
+# What `Mean` is, (F + 1) / 2 between 0 and 1: the straight line through these two points.
 _MEAN = Steps(np.array([-1.0, 1.0]), np.array([0.0, 1.0]))
 
 
@@ -50,7 +48,7 @@ class Scoring:
     linear: tuple[Linear, ...]
     linear_coefs: FloatArray
     classes: tuple[Any, ...] | None
-    link: Temperature | Curves | None
+    link: Link | None
 
     @property
     def n_outputs(self) -> int:
@@ -112,7 +110,6 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
     coefs = np.atleast_2d(own.coefs)[:, places]
     terms = [own.terms[place] for place in places]
     is_rule = np.array([isinstance(term, Rule) for term in terms], dtype=bool)
-    of_classes = isinstance(model, RuleEnsembleClassifier)
     return Scoring(
         features=own.features,
         intercepts=np.atleast_1d(np.asarray(own.intercept, dtype=np.float64)),
@@ -120,19 +117,16 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         rule_coefs=coefs[:, is_rule],
         linear=tuple(term for term in terms if isinstance(term, Linear)),
         linear_coefs=coefs[:, ~is_rule],
-        classes=tuple(model.classes_.tolist()) if of_classes else None,
-        link=_read_link(model) if isinstance(model, RuleEnsembleClassifier) else None,
+        classes=None if own.classes is None else tuple(own.classes.tolist()),
+        link=_read_link(own.link),
     )
 
 
-def _read_link(model: RuleEnsembleClassifier) -> Temperature | Curves:
-    """Return how `predict_proba` reads scores, the meaning of the loss written as a temperature or curves too."""
-    if model.calibration_ is not None:
-        return model.calibration_
-    n_outputs = len(model.classes_) if len(model.classes_) > 2 else 1
-    if n_outputs > 1 and isinstance(model._joint(model.solver_[0]), Multinomial):
-        return Temperature(1.0)
-    return Curves((Sigmoid(1.0, 0.0) if model._loss_name == "logistic" else _MEAN,) * n_outputs)
+def _read_link(link: Link | None) -> Link | None:
+    """Return what turns scores into probabilities, of such curves only as every export can write."""
+    if not isinstance(link, Curves):
+        return link
+    return Curves(tuple(_MEAN if isinstance(curve, Mean) else curve for curve in link.curves))
 
 
 def need_package(name: str, extra: str) -> None:

@@ -166,7 +166,7 @@ def _describe_given(model: BaseRuleEnsemble, X: Any, given: Given | None, terms:
     probabilities: FloatArray | None = None
     predictions = model._scores(X)
     if isinstance(model, RuleEnsembleClassifier):
-        probabilities = model._probabilities(predictions)
+        probabilities = model._model.probabilities(predictions)
         predictions = model.classes_[choose_classes(predictions)]
     return {
         "n_given": given.n_rows,
