@@ -182,3 +182,9 @@ def test_accents_may_be_composed_in_another_way():
     assert find_column(both, "Größe", "--target") == "Größe"
     with pytest.raises(InvalidInputError, match="`--target` names 'Grösse'"):
         find_column(table, "Grösse", "--target")
+
+
+def test_a_column_without_a_name_gets_one(tmp_path):
+    """Rules about it read " > 0.5", and nothing could name it."""
+    (tmp_path / "a.csv").write_text(",x, \n0,1.5,2\n1,2.5,3\n")
+    assert read_table(tmp_path / "a.csv").column_names == ["Unnamed: 0", "x", "Unnamed: 2"]

@@ -33,7 +33,7 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
 
     Of CSV the delimiter, the encoding, a decimal comma and the types are guessed. Empty cells, ``NA``, ``NaN``,
     ``null`` and ``?`` are missing values, and the mark that `spreadsheets` sets before text is taken off. Of an Excel
-    file the first sheet is read, as if it were CSV.
+    file the first sheet is read, as if it were CSV. A column without a name gets one, as pandas does it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
     name, read = READERS[kind]
     try:
         table = read(path, text)
-        names = table.column_names
+        names = [column if column.strip() else f"Unnamed: {k}" for k, column in enumerate(table.column_names)]
     except (pa.ArrowException, OSError, UnicodeError, csv.Error) as error:
         reason = (getattr(error, "strerror", None) or str(error)).split("\n", 1)[0].rstrip(".")
         raise InvalidInputError(f"'{path}' cannot be read as {name}: {reason}.") from None
@@ -63,7 +63,7 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
         raise InvalidInputError(f"'{path}' has the column '{repeated[0]}' more than once; rename one of them.")
     if not names or not table.num_rows:
         raise InvalidInputError(f"'{path}' has a header at most, but no rows.")
-    return _as_text(table, text)
+    return _as_text(table.rename_columns(names), text)
 
 
 def match_column(table: pa.Table, name: str) -> str | None:
