@@ -1,5 +1,7 @@
 """The ONNX graph, run by onnxruntime, against the model."""
 
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -11,7 +13,6 @@ from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.calibration import Temperature
-from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_onnx
 from rulegrove.export._onnx_graph import MISSING_TIME, _label_array
@@ -61,8 +62,9 @@ def test_factors_next_to_one_and_terms_next_to_zero_count(factor):
     X = pd.DataFrame({"x": np.linspace(-3.0, 3.0, 100)})
     model = RuleEnsembleClassifier(n_candidates=20, cv=3, terms="linear", random_state=0).fit(X, X["x"] > 0)
     term = Linear(0, -2.0, 2.0, 0.0)
-    model._model = RuleModel(model._model.features, (term,), np.array([factor]), 1e-50)
-    model.calibration_ = Temperature(factor)
+    model._model = replace(
+        model._model, terms=(term,), coefs=np.array([factor]), intercept=1e-50, link=Temperature(factor)
+    )
     X.iloc[0] = np.nan
     session = session_of(model)
     scores, chances = session.run(["scores", "probabilities"], feed(session, X))

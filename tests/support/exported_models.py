@@ -2,6 +2,7 @@
 
 import copy
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -141,7 +142,7 @@ def small_iris():
     model = RuleEnsembleClassifier(n_candidates=50, max_terms=1, terms="rules", random_state=0, n_jobs=1)
     model.fit(frame, np.where(y == "Iris-virginica", "virginica", "other"))
     rule = Rule((Condition(2, upper=4.85), Condition(3, upper=1.75)))  # whatever was fitted, the page stays as it is
-    model._model = RuleModel(model._model.features, (rule,), np.array([-1.674]), 0.738)
+    model._model = replace(model._model, terms=(rule,), coefs=np.array([-1.674]), intercept=0.738)
     return model
 
 

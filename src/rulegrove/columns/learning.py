@@ -103,11 +103,10 @@ class _Learner:
 
     def __init__(self, table: Table, reading: Reading, rows: IntArray | None, n_rows: int):
         self.table, self.rows, self.n_rows = table, rows, n_rows
-        self.max_categories = reading.max_categories
+        self.reading, self.max_categories = reading, reading.max_categories
         self.categorical = _choose(reading.categorical, table.names, "categorical_features")
         self.numeric = _choose(reading.numeric, table.names, "numeric_features")
         self.left_out = _choose(reading.identifiers, table.names, "identifiers")
-        self.reading = reading
         self.finds_identifiers = isinstance(reading.identifiers, str)
         both = sorted(self.categorical & self.numeric)
         if both:
@@ -157,11 +156,12 @@ class _Learner:
                 "has another text in every row, as names and identifiers have; it is left out. List it in "
                 "`categorical_features` to keep it."
             )
-        if cells.kind != "integer" or len(values) < FEW_ROWS or len(np.unique(values)) < len(values):
-            return None  # NaN is equal to NaN here: one missing value does not make a difference
-        if np.isnan(values).any():
+        if cells.kind != "integer" or len(values) < FEW_ROWS:
             return None
-        if np.ptp(values) < self.n_rows or _NAMELESS.fullmatch(name):
+        spread = np.ptp(values)  # NaN where one is missing; less than the number of rows where two are equal
+        if not spread >= len(values) - 1 or len(np.unique(values)) < len(values):
+            return None
+        if spread < self.n_rows or _NAMELESS.fullmatch(name):
             return "numbers the rows, as an identifier does; it is left out. Set `identifiers` to None to keep it."
         if _LIKE_IDENTIFIER.fullmatch(name):
             warn_user(

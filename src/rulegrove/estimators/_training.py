@@ -117,8 +117,9 @@ def warn_constant(data: TrainingData) -> None:
         constant = constant[((block == value) | (np.isnan(block) & np.isnan(value))).all(axis=1)]
     for position in constant:
         what = "has no values" if np.isnan(first[position]) else "is constant"
-        name = data.columns.features[position].name
-        warn_user(f"Column {position} ('{name}') {what}; no term uses it.", DroppedColumnWarning)
+        feature = data.columns.features[position]
+        place = data.columns.names.index(feature.source)
+        warn_user(f"Column {place} ('{feature.name}') {what}; no term uses it.", DroppedColumnWarning)
 
 
 def assign_folds(
