@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.losses import Squared
 
 _NEWTON_STEPS = 100
 
@@ -103,7 +104,7 @@ class Mean:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
-        return np.asarray((np.clip(scores, -1.0, 1.0) + 1.0) / 2.0)
+        return Squared().probability(scores)
 
 
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}

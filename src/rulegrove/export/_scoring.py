@@ -174,11 +174,6 @@ def is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def one_line(words: str) -> str:
-    """Return words without line breaks or control characters, which names may hold."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
-
-
 def steps_parts(curve: Steps) -> list[tuple[float, float, float, float]]:
     """Return the pieces ``(end, slope, start, level)`` of a curve: up to `end`, ``slope * (F - start) + level``.
 

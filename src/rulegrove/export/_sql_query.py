@@ -5,9 +5,10 @@ from functools import reduce
 
 from sqlglot import exp
 
+from rulegrove._words import printable
 from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, describe_columns, one_line, steps_parts
+from rulegrove.export._scoring import Scoring, describe_columns, steps_parts
 from rulegrove.export._sql_inputs import ANSI, BIGQUERY, DUCKDB, POSTGRES, SPARK, SQLITE
 from rulegrove.export._sql_terms import TABLE, Database, Terms, add, all_of, column, divide, multiply
 
@@ -71,7 +72,7 @@ def _check_names(scoring: Scoring, database: Database) -> None:
 def _write_types(scoring: Scoring) -> str:
     """Return a comment that names each column that is read, with its type."""
     used = describe_columns(scoring.features[feature] for feature in scoring.used_features)
-    lines = [f'--   "{one_line(name)}": {kind}\n' for name, kind in used.items()]
+    lines = [f'--   "{printable(name)}": {kind}\n' for name, kind in used.items()]
     return "".join(["-- Columns that are read, and their types:\n", *lines]) if lines else ""
 
 
