@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rulegrove.design.linear import fit_linear_terms
+from rulegrove.design import linear
+from rulegrove.design.linear import fit_linear_terms, keep_strongest
 
 
 def fit_one(values, weights=None, **options):
@@ -77,3 +78,19 @@ def test_a_weight_is_a_number_of_repeats(pairs, quantile):
     np.testing.assert_array_equal(weighted.upper, repeated.upper)
     np.testing.assert_allclose(weighted.center, repeated.center, atol=1e-12)
     np.testing.assert_allclose(weighted.scale, repeated.scale, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_strongest_terms_are_those_of_the_largest_correlation(weighted, monkeypatch):
+    monkeypatch.setattr(linear, "_CHUNK_TERMS", 5)
+    rng = np.random.default_rng(0)
+    block, weights = rng.normal(size=(23, 200)), rng.integers(1, 4, 200).astype(float) if weighted else None
+    targets = np.column_stack([block[7] + block[19] + 0.1 * rng.normal(size=200), -block[2] + rng.normal(size=200)])
+    terms = fit_linear_terms(block, weights, np.zeros(23, dtype=np.int64))
+    kept = keep_strongest(terms, block, targets, weights, 6)
+    repeats = np.ones(200, dtype=int) if weights is None else weights.astype(int)
+    X, y = np.repeat(terms.evaluate(block), repeats, axis=0), np.repeat(targets, repeats, axis=0)
+    correlations = np.abs(np.corrcoef(X.T, y.T)[:23, 23:]).max(axis=1)
+    np.testing.assert_array_equal(kept.features, np.sort(np.argsort(-correlations)[:6]))
+    np.testing.assert_array_equal(kept.center, terms.center[kept.features])
+    assert keep_strongest(terms, block, targets, weights, 23) is terms

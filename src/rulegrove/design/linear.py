@@ -10,6 +10,7 @@ from rulegrove._typing import FloatArray, IntArray
 # Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
 # (Friedman and Popescu 2008, section 5).
 RULE_SCALE = 0.4
+_CHUNK_TERMS = 256  # terms evaluated at once where there are very many
 _CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transposition stay in cache
 
 
@@ -39,6 +40,11 @@ class LinearTerms:
     def n_terms(self) -> int:
         """Number of terms."""
         return len(self.features)
+
+    def take(self, places: IntArray) -> "LinearTerms":
+        """Return some of the terms."""
+        own = self.lower[places], self.upper[places], self.center[places], self.scale[places]
+        return LinearTerms(self.features[places], *own)
 
     def evaluate(self, block: FloatArray) -> FloatArray:
         """Terms of each row.
@@ -119,6 +125,42 @@ def fit_linear_terms(
     features, *parts = zip(*fitted, strict=True) if fitted else ((), (), (), (), ())
     lower, upper, center, scale = (np.array(part, dtype=np.float64) for part in parts)
     return LinearTerms(np.array(features, dtype=np.int64), lower, upper, center, scale)
+
+
+def keep_strongest(
+    terms: LinearTerms, block: FloatArray, targets: FloatArray, weights: FloatArray | None, most: int
+) -> LinearTerms:
+    """Return the linear terms that go best with a target, if there are more than can be counted in pairs.
+
+    Parameters
+    ----------
+    terms : LinearTerms
+    block : ndarray of shape (n_features, n_rows)
+        Values, one row an attribute; NaN where missing.
+    targets : ndarray of shape (n_rows, n_outputs)
+    weights : ndarray of shape (n_rows,), optional
+    most : int
+        How many to keep: those of the largest correlation with any of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = np.array([[0.0, 1.0, 2.0, 3.0], [3.0, 0.0, 1.0, 2.5]])
+    >>> terms = fit_linear_terms(block, None, np.zeros(2, dtype=np.int64))
+    >>> keep_strongest(terms, block, block[:1].T, None, 1).features
+    array([0])
+    """
+    if terms.n_terms <= most:
+        return terms
+    own = np.ones(block.shape[1]) if weights is None else weights
+    centred = targets - np.average(targets, axis=0, weights=own)
+    spread = np.sqrt(np.average(centred**2, axis=0, weights=own))
+    pulled = own[:, None] * centred / np.where(spread > 0.0, spread, 1.0)
+    strength = np.empty(terms.n_terms)
+    for start in range(0, terms.n_terms, _CHUNK_TERMS):
+        part = terms.take(np.arange(start, min(start + _CHUNK_TERMS, terms.n_terms)))
+        strength[start : start + _CHUNK_TERMS] = np.abs(part.evaluate(block[part.features]).T @ pulled).max(axis=1)
+    return terms.take(np.sort(np.argsort(-strength, kind="stable")[:most]))
 
 
 def _fit_term(

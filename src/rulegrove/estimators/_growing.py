@@ -7,7 +7,8 @@ import numpy as np
 
 from rulegrove._progress import Progress
 from rulegrove._typing import IntArray
-from rulegrove.design.linear import LinearTerms, fit_linear_terms
+from rulegrove.design.linear import LinearTerms, fit_linear_terms, keep_strongest
+from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._given import NOTHING_GIVEN, Given
 from rulegrove.estimators._training import TrainingData
@@ -115,4 +116,5 @@ def grow_rules(
     allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
     rules = growth.constraints.allowed(dict.fromkeys((*growth.given.own, *rules)))
-    return rules, fit_linear_terms(block, weights, allowed, n_threads=n_threads)
+    linear = fit_linear_terms(block, weights, allowed, n_threads=n_threads)
+    return rules, keep_strongest(linear, block, data.targets[pool], weights, autos.MOST_LINEAR)

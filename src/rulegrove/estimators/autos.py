@@ -30,6 +30,7 @@ LIKELIHOOD_VALUES = 8_000
 L1_RATIO = 0.5
 L1_RATIO_OF_FEW = 0.15
 
+MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every fold
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 MOST_DRAWN = 2**22  # rows that may be asked into memory at once
