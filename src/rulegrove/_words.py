@@ -3,6 +3,7 @@
 import math
 from datetime import date
 
+MOST_LETTERS = 400  # of a rule in a table: one that lists hundreds of categories would hide the others
 _JOINERS = "\u200c\u200d"  # hold the parts of one emoji or letter together
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -18,6 +19,20 @@ def printable(words: str) -> str:
     if words.isprintable():
         return words
     return "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in words)
+
+
+def cut(words: str, letters: int = MOST_LETTERS) -> str:
+    """Return words as a table shows them: what is longer ends after a word, and says so.
+
+    Examples
+    --------
+    >>> cut("town in {'Bonn', 'Kiel', 'Rome'}", 20)
+    "town in {'Bonn', ... (16 more letters)"
+    """
+    if len(words) <= letters:
+        return words
+    shown = words[:letters].rpartition(" ")[0] or words[:letters]
+    return f"{shown} ... ({len(words) - len(shown):,} more letters)"
 
 
 def write_number(value: float, digits: int | None = None) -> str:

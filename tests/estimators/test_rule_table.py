@@ -205,3 +205,17 @@ def test_the_page_shows_what_the_print_shows():
     table = RuleTable([make_term(k) for k in (1, 2)])
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", table._repr_html_())
     assert cells[:8] == ["1", "100.0", "+0.5", "50.0%", "75.0%", "62.5%", "yes", "a &lt;= 0.123456789"]
+
+
+def test_a_rule_of_hundreds_of_categories_is_cut_where_it_is_shown():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": [f"town {k}" for k in rng.integers(0, 200, 900)], "a": rng.normal(size=900)})
+    effect = frame["town"].str.len() + (frame["town"].str[-1] > "4")
+    model = RuleEnsembleRegressor(n_candidates=30, terms="rules", selection="min", random_state=0, n_jobs=1)
+    model.fit(frame, effect)
+    longest = max(model.rules_, key=lambda term: len(term.text))
+    assert len(longest.text) > 600
+    for shown in (repr(model.rules_), repr(model.explain(frame)[0])):
+        assert "more letters)" in shown
+        assert longest.text not in " ".join(shown.split())
+    assert longest.text in model.rules_.to_frame("pandas")["rule"].tolist()

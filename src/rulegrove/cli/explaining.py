@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulegrove._words import printable
+from rulegrove._words import cut, printable
 from rulegrove.cli.output import print_table, print_text
 from rulegrove.cli.scoring import Ensemble, take_attributes
 from rulegrove.cli.words import count, suggest
@@ -53,7 +53,7 @@ def print_row(row: RowExplanation, top: int | None = None) -> None:
     else:
         sure = f"Predicted {row.prediction} with probability {row.probability:.1%}"
         print_text(printable(f"{sure}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
-    parts = [(part, term.text) for part, term in zip(row.parts.tolist(), row.terms, strict=True)][:top]
+    parts = [(part, cut(term.text)) for part, term in zip(row.parts.tolist(), row.terms, strict=True)][:top]
     cells = [row.values_of(term) for term in row.terms[:top]]
     values = [", ".join(f"{name} = {show_value(value)}" for name, value in own.items()) for own in cells]
     hidden = row.parts[len(parts) :]

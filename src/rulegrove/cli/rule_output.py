@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rulegrove._words import cut
 from rulegrove.cli.output import note, print_table
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.words import count
@@ -31,7 +32,7 @@ def print_rules(model: Ensemble, top: int | None, *, quiet: bool = False) -> Non
         "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
         "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
         **_about_target(terms),
-        "rule": [term.text for term in terms],
+        "rule": [cut(term.text) for term in terms],
     }
     print_table(columns, words=("rule", "class"), spare=("importance",))
     hidden = len(model.rules_) - len(terms)

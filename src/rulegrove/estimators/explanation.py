@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove._words import printable
+from rulegrove._words import cut, printable
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
@@ -74,7 +74,7 @@ class RowExplanation:
     def _rows(self, top: int) -> list[tuple[str, str]]:
         """Parts and words for display."""
         shown = list(zip(self.parts, self.terms, strict=True))[:top]
-        rows = [(f"{part:+.4g}", term.text) for part, term in shown]
+        rows = [(f"{part:+.4g}", cut(term.text)) for part, term in shown]
         hidden = self.parts[top:]
         more = [(f"{hidden.sum():+.4g}", f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
         return [*rows, *(more if hidden.size else []), (f"{self.intercept:+.4g}", "intercept")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from rulegrove._frames import Backend, make_frame
-from rulegrove._words import printable
+from rulegrove._words import cut, printable
 from rulegrove.design.terms import Term
 
 SHOWN_ROWS = 20
@@ -165,7 +165,7 @@ class RuleTable(Sequence[RankedTerm]):
                 row.append(printable(f"{'not ' * term.against}{term.speaks_for}"))
             else:
                 row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")
-            rows.append([*row, term.text])
+            rows.append([*row, cut(term.text)])
         return [*header, "rule"], rows
 
     def __repr__(self) -> str:
