@@ -19,11 +19,12 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from damaged_files import flip_bit, write_checked
+from dirty_tables import make_dirty
 from engine_conformance import EngineConformance
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
 from rulegrove.datasets import load
 from rulegrove.estimators import autos
-from rulegrove.exceptions import InvalidInputError
+from rulegrove.exceptions import InvalidInputError, RulegroveWarning
 from small_pools import shrink_pool
 
 dask = pytest.importorskip("dask", reason="needs dask: pip install 'rulegrove[dask]'")
@@ -567,6 +568,24 @@ class TestFailedFits:
         assert not hasattr(model, "statistics_")
         assert not hasattr(model, "feature_names_in_")
         assert model.client is client
+
+
+@pytest.mark.parametrize("pool", [None, 400])
+def test_dirty_tables_are_read_as_in_memory(client, monkeypatch, pool):
+    """Dates, pooled categories, identifiers and numbers in text, in a small table and in one beyond a pool."""
+    if pool is not None:
+        shrink_pool(monkeypatch, pool)
+    frame, y = make_dirty(1200)
+    told = {"max_bins": 60, "numeric_features": ["amount"], "terms": "rules", **SMALL}
+    with pytest.warns(RulegroveWarning):
+        expected = RuleEnsembleRegressor(**told).fit(frame, y)
+    table = dd.from_pandas(frame.assign(y=y), npartitions=3, sort=False)
+    with pytest.warns(RulegroveWarning):
+        model = on_dask.fit(RuleEnsembleRegressor(**told), table, "y", client=client)
+    assert [row.text for row in model.rules_] == [row.text for row in expected.rules_]
+    np.testing.assert_allclose(model.predict(frame), expected.predict(frame), rtol=1e-9)
+    lazy = on_dask.predict(model, table.drop(columns=["customer", "y"]))
+    np.testing.assert_array_equal(lazy.compute(), model.predict(frame))
 
 
 class TestEstimators:

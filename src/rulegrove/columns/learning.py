@@ -258,7 +258,8 @@ class _Learner:
             n_pooled = n_rows - sum(counts[label] for label in kept)
             warn_user(
                 f"{place} has {len(labels):,} categories; the {len(kept):,} most frequent are kept, and the others, "
-                f"{n_pooled:,} of {n_rows:,} rows, are one category, 'any other'.",
+                f"{n_pooled:,} of {n_rows:,} rows, are one category, 'any other'. List the column in `identifiers` to "
+                "leave it out.",
                 PooledCategoriesWarning,
             )
         return Feature(name, kept, pooled=True)
