@@ -88,6 +88,21 @@ def test_days_without_times_have_no_hour_and_arrow_dates_are_dates():
         assert [feature.name for feature in learn_columns(table).features] == ["d", "d.month", "d.weekday"]
 
 
+def test_times_of_day_are_hours():
+    times = [dt.time(8, 30), None, dt.time(23, 59, 30)]
+    for table in (
+        pa.table({"t": pa.array(times, pa.time32("s"))}),
+        pl.DataFrame({"t": times}),
+        pd.DataFrame({"t": pd.Series(times, dtype=object)}),
+    ):
+        columns = learn_columns(table)
+        assert columns.features == (Feature("t"),)
+        np.testing.assert_allclose(columns.take(slice(None)), [[8.5, np.nan, 24 - 0.5 / 60]], rtol=1e-15)
+        np.testing.assert_array_equal(
+            encode_columns(table, columns.features).take(slice(None)), columns.take(slice(None))
+        )
+
+
 def test_parts_keep_clear_of_columns_that_have_their_names():
     frame = pd.DataFrame({"d": pd.to_datetime(["2024-01-01", "2025-05-03"]), "d.year": [1.0, 2.0]})
     assert [feature.name for feature in learn_columns(frame).features] == [

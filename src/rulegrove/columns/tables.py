@@ -26,8 +26,8 @@ class Cells:
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        Floats of a "number" (truth values too) or "integer"; objects of "text", a "category" or "mixed" (numbers and
-        text), None where missing; datetime64 in microseconds of a "time".
+        Floats of a "number" (truth values too, and times of day in hours) or "integer"; objects of "text", a "category"
+        or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
     kind : {"number", "integer", "text", "category", "time", "mixed"}
     """
 
@@ -178,6 +178,8 @@ def _read_series(series: "nw.Series[Any]", place: str) -> Cells:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return _read_times(series.to_numpy())
+    if dtype == nw.Time:
+        return Cells(np.array([_as_hours(value) for value in series.to_list()]), "number")
     if dtype == nw.Object or dtype == nw.Unknown:
         return _read_objects(_objects(series), place)
     raise InvalidInputError(f"{place} is neither numeric nor categorical nor a date: {dtype}. Convert or drop it.")
@@ -204,6 +206,10 @@ def _read_objects(values: AnyArray, place: str) -> Cells:
         times = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
         times[~missing] = [_as_time(value) for value in present]
         return Cells(times, "time")
+    if len(present) and all(isinstance(value, dt.time) for value in present):
+        hours = np.full(len(values), np.nan)
+        hours[~missing] = [_as_hours(value) for value in present]
+        return Cells(hours, "number")
     if any(isinstance(value, str) for value in present):
         kinds = {type(value) for value in present}
         if all(issubclass(kind, (str, int, float, np.number)) for kind in kinds):
@@ -230,6 +236,13 @@ def _as_time(value: Any) -> np.datetime64:
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         value = value.astimezone(dt.UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
+
+
+def _as_hours(value: dt.time | None) -> float:
+    """Return a time of day in hours."""
+    if value is None:
+        return np.nan
+    return value.hour + value.minute / 60 + (value.second + value.microsecond / 1e6) / 3600
 
 
 def _as_number(value: Any) -> float:
