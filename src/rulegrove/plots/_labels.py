@@ -29,7 +29,6 @@ _LARGE = 250.0  # points of height of large axes
 _HANDLE = 4.5  # width of a legend's handle with its margins over the size of the font
 _SHRINK = 0.7  # how far a font shrinks before words are cut
 _GAP = 0.3  # between two texts over the size of the font
-_CROWDED = 0.6  # of their height that axes among others may keep when the layout finds room for all
 
 
 def escape(text: Any) -> str:
