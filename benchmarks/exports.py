@@ -43,7 +43,7 @@ def make_table(connection: duckdb.DuckDBPyConnection, missing: float) -> pd.Data
 def main() -> None:
     """Print best times and the number of rows that differ."""
     model = fit_model()
-    n_conditions = sum(len(term.features) for term in model._model.terms)
+    n_conditions = sum(len(term.features) for term in model.model_.terms)
     print(f"{len(model.rules_)} terms, {n_conditions} conditions, {N_ROWS} rows x {N_COLUMNS}, {N_THREADS} threads")
     connection = duckdb.connect(config={"threads": N_THREADS})
     scores = to_sql(model, "rows", dialect="duckdb", outputs=["score"])

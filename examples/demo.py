@@ -23,9 +23,8 @@ def main() -> None:
     model = RuleEnsembleClassifier(max_terms=12, random_state=0, verbose=1).fit(X_train, y_train)
     seconds = time.perf_counter() - start
 
-    print(
-        f"\nThe {len(model.rules_)} terms that {len(model.candidates_)} candidates came down to, in {seconds:.1f} s:\n"
-    )
+    n_candidates = len(model.candidates_[0])
+    print(f"\nThe {len(model.rules_)} terms that {n_candidates} candidates came down to, in {seconds:.1f} s:\n")
     print(model.rules_)
     baseline = (y_test != y_train.mode()[0]).mean()
     print(f"\nError on held-out rows: {1 - model.score(X_test, y_test):.1%} (always the larger class: {baseline:.1%})")

@@ -32,7 +32,7 @@ def fitted():
     with pytest.warns(RulegroveWarning) as caught:
         model = RuleEnsembleRegressor(max_bins=60, numeric_features=["amount"], **SMALL).fit(frame, y)
     assert {str(warning.message).split("'")[1] for warning in caught} == {"Unnamed: 0", "customer", "town", "amount"}
-    assert {"sold", "town", "amount", "member", "first visit"} <= set(model._model.used_names)
+    assert {"sold", "town", "amount", "member", "first visit"} <= set(model.model_.used_names)
     return model, frame, y
 
 
@@ -56,7 +56,7 @@ def test_every_kind_of_table_and_the_model_file_give_the_same(fitted, tmp_path):
     expected = model.predict(frame)
     for table in (pl.from_pandas(frame), pa.Table.from_pandas(frame), frame.astype({"sold": "datetime64[s]"})):
         np.testing.assert_array_equal(model.predict(table), expected)
-    np.testing.assert_array_equal(model.predict(frame[list(model._model.used_names)[::-1]]), expected)
+    np.testing.assert_array_equal(model.predict(frame[list(model.model_.used_names)[::-1]]), expected)
     np.testing.assert_array_equal(model.predict(clean(frame)), expected)
     model.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")

@@ -194,7 +194,7 @@ def test_a_fitted_model_says_what_its_nodes_say(monkeypatch, read_rule, kind, se
     y = y > np.median(y) if kind is RuleEnsembleClassifier else y
     estimator = kind(n_candidates=60, selection="min", min_samples_leaf=3, random_state=seed, n_jobs=1)
     fitted, forest = fit_watched(monkeypatch, estimator, frame, y)
-    features = fitted._model.features
+    features = fitted.model_.features
     block = encode_columns(frame, features).take(slice(None))
     n_categories = [len(feature.categories or ()) for feature in features]
     strange = frame_of(strange_rows(forest, block, n_categories, rng), features)
@@ -226,7 +226,7 @@ def test_other_names_of_a_rule_are_the_same_column_of_the_training_rows(read_rul
     frame["twice"] = 2.0 * frame["tied"]
     fitted = RuleEnsembleRegressor(n_candidates=200, selection=0.003, max_features=1, random_state=0, n_jobs=1)
     fitted.fit(frame, signal(frame, rng))
-    features = fitted._model.features
+    features = fitted.model_.features
     rows = [as_words(row, features) for row in encode_columns(frame, features).take(slice(None)).T]
 
     def column(rule):

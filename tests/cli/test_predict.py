@@ -67,8 +67,8 @@ def test_only_columns_that_the_rules_speak_of_are_needed(run, read_json, fitted,
     """A table without a column that no rule has was refused."""
     model, data = fitted
     loaded, rows = load_model(model), read_table(data)
-    names = [feature.name for feature in loaded._model.features]
-    used = {names[feature] for term in loaded._model.terms for feature in term.features}
+    names = [feature.name for feature in loaded.model_.features]
+    used = {names[feature] for term in loaded.model_.terms for feature in term.features}
     assert len(used) < len(names)
     run("predict", model, write(rows.select(sorted(used)), "few.csv"), "-o", tmp_path / "out.parquet")
     expected = loaded.predict(rows.drop_columns([TARGET])).tolist()

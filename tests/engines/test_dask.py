@@ -101,9 +101,7 @@ SIZES = {
 
 def rules_of(model):
     """Candidate rules of each pool."""
-    return [
-        terms.rules for terms in (model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_])
-    ]
+    return [terms.rules for terms in (model.candidates_)]
 
 
 def assert_same(model, reference):

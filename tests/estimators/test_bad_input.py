@@ -33,7 +33,7 @@ def make_telling_frame():
 
 def fit_telling(kind, table, y):
     fitted = make(kind, terms="linear", selection=0.01).fit(table, y)
-    assert set(fitted._model.used_names) == {"age", "height", "weight"}
+    assert set(fitted.model_.used_names) == {"age", "height", "weight"}
     return fitted
 
 

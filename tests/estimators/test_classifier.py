@@ -265,7 +265,7 @@ def test_bundled_sets_are_learned(name, error):
     assert fitted.score(X_new, y_new) > DummyClassifier().fit(X, y).score(X_new, y_new) + 0.05
     assert roc_auc_score(y_new, fitted.decision_function(X_new)) > 0.78
     short = make(n_candidates=200, solver=Glmnet()).fit(X, y)
-    assert len(short.rules_) < min(len(short.candidates_) / 2, len(fitted.rules_))
+    assert len(short.rules_) < min(len(short.candidates_[0]) / 2, len(fitted.rules_))
     assert short.score(X_new, y_new) > 1 - error
 
 
@@ -317,7 +317,7 @@ def test_rows_and_classes_decide_what_the_default_solver_is(n_rows, n_classes, s
     X = np.random.default_rng(0).normal(size=(n_rows, 2))
     y = np.digitize(X[:, 0] + X[:, 1], [0.0, 1.0][: n_classes - 1])
     model = RuleEnsembleClassifier(n_candidates=10, cv=2, honest_cv=False, random_state=0, **settings).fit(X, y)
-    used = model.solver_[0] if isinstance(model.solver_, list) else model.solver_
+    used = model.solver_[0]
     assert used.get_params() == solver.get_params()
 
 

@@ -137,7 +137,7 @@ def test_forced_rules_of_several_classes():
     own = ["x2 > 2.45", "x3 > 1.75"]
     model = RuleEnsembleClassifier.from_rules(own, forced=True, **FEW).fit(X, y)
     terms = [row.term for row in model.rules_]
-    for rule in read_rules(own, model._model.features):
+    for rule in read_rules(own, model.model_.features):
         assert (model.coef_[:, terms.index(rule)] != 0).all()
     with pytest.raises(InvalidInputError, match=r"`force_rules` is not for fits that weight the rules of all classes"):
         RuleEnsembleClassifier.from_rules(own, forced=True, multiclass="grouped", solver=Glmnet(), **FEW).fit(X, y)

@@ -153,7 +153,7 @@ def test_a_row_tells_its_probability_and_the_values_behind_its_terms(kind):
             assert row.probability is None
         else:
             assert row.probability == chances[index, list(model.classes_).index(row.prediction)]
-        used = {model._model.features[feature].name for term in row.terms for feature in term.term.features}
+        used = {model.model_.features[feature].name for term in row.terms for feature in term.term.features}
         assert set(row.values) == used
         for name, value in row.values.items():
             given = table[name].iloc[index]
@@ -161,7 +161,7 @@ def test_a_row_tells_its_probability_and_the_values_behind_its_terms(kind):
     row = explanation[0]
     if row.terms:
         first = row.terms[0].term.features[0]
-        assert next(iter(row.values)) == model._model.features[first].name
+        assert next(iter(row.values)) == model.model_.features[first].name
         assert f"Values: {next(iter(row.values))} " in row.to_text(top=1)
         assert f"Values: {next(iter(row.values))} " in row._repr_html_()
 

@@ -37,7 +37,7 @@ def rules_of(model):
 
 def test_candidates_are_nodes_of_the_trees():
     model = RuleEnsembleClassifier(trees=FOREST, max_correlation=1.0, **FEW).fit(PIMA.X, PIMA.y)
-    features = model._model.features
+    features = model.model_.features
     nodes = set(extract_rules(read_trees(FOREST, features, has_missing=np.zeros(8, dtype=bool))))
     candidates = rules_of(model)
     assert candidates <= nodes
@@ -90,7 +90,7 @@ def test_several_classes_share_the_rules():
     for multiclass in ("auto", "ovr", "shared", "grouped"):
         solver = Glmnet() if multiclass == "grouped" else "auto"
         model = RuleEnsembleClassifier(trees=forest, multiclass=multiclass, solver=solver, **FEW).fit(X, y)
-        assert not isinstance(model.candidates_, list)
+        assert len(model.candidates_.distinct) == 1
         assert model.multiclass_ == ("shared" if multiclass == "auto" else multiclass)
         assert model.score(X, y) > 0.9
         assert model.predict_proba(X).sum(axis=1) == pytest.approx(1.0)

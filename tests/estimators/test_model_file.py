@@ -434,7 +434,7 @@ def test_a_coefficient_of_zero_is_as_good_as_any(name):
     assert "+0" in repr(loaded.rules_)
     assert " ".join(row.text.split()) in " ".join(to_text(loaded).split())  # which has lines of a few words
     scores = scores_of(model, rows)
-    without = np.outer(model.transform_rules(rows)[:, place], np.atleast_2d(model._model.coefs)[:, place])
+    without = np.outer(model.transform_rules(rows)[:, place], np.atleast_2d(model.model_.coefs)[:, place])
     np.testing.assert_allclose(scores_of(loaded, rows), scores - without.reshape(scores.shape), atol=1e-9)
     assert loaded.predict(rows).shape == (len(rows),)
     assert loaded.explain(rows[:2])[0].sentences
@@ -660,7 +660,7 @@ def read(content):
 
 def score_zeros(model):
     """Scores of three rows of zeros, for attributes whatever they became."""
-    own = model._model
+    own = model.model_
     with np.errstate(all="ignore"):
         return own.score(Columns(own.features, np.zeros((3, len(own.features)))))
 

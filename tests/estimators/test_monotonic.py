@@ -134,7 +134,7 @@ def test_no_candidate_is_without_a_sign_and_every_coefficient_has_its_own():
     X, y, _ = make_data()
     model = RuleEnsembleRegressor(n_candidates=150, monotonic=WAYS, random_state=0, n_jobs=1).fit(frame(X), y)
     ways = {0: 1, 1: -1}
-    for term, coef in zip(model._model.terms, model.coef_, strict=True):
+    for term, coef in zip(model.model_.terms, model.coef_, strict=True):
         for feature, way in ways.items():
             if isinstance(term, Rule):
                 for condition in term.conditions:

@@ -157,7 +157,7 @@ def test_names_with_control_characters_do_not_reach_the_terminal():
     assert all(words.replace("\n", "").isprintable() for words in shown)
     assert "a\\x1b[2J\\nb" in shown[0]
     rules = [ranked for ranked in model.rules_ if ranked.kind == "rule"]
-    assert [parse_rule(ranked.text, model._model.features) for ranked in rules] == [ranked.term for ranked in rules]
+    assert [parse_rule(ranked.text, model.model_.features) for ranked in rules] == [ranked.term for ranked in rules]
 
 
 def test_a_printed_threshold_decides_as_the_stored_one():

@@ -45,14 +45,14 @@ def test_classifier(cancer, solver):
     X, y, X_test, y_test = cancer
     model = RuleEnsembleClassifier(solver=solver, **SETTINGS).fit(X, y)
     assert model.score(X_test, y_test) > 0.93
-    assert 0 < len(model.rules_) <= len(model.candidates_)
+    assert 0 < len(model.rules_) <= len(model.candidates_[0])
     scores = model.intercept_ + model.transform_rules(X_test) @ model.coef_
     np.testing.assert_allclose(model.decision_function(X_test), scores, atol=1e-12)
     probability = model.predict_proba(X_test)
     assert probability.min() >= 0.0
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.classes_[probability.argmax(axis=1)], model.predict(X_test))
-    assert model.path_.coefs.shape[1] == len(model.candidates_)
+    assert model.path_.coefs.shape[1] == len(model.candidates_[0])
     assert len(model.path_.status) == len(model.path_.coefs) == len(model.selection_.errors)
 
 

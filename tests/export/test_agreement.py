@@ -99,7 +99,7 @@ def test_all_agree(drawn, intercept):
     model = parse_model(json.dumps(document).encode())
     again = parse_model(dump_model(model).encode())
     assert dump_model(again) == dump_model(model)
-    assert again._model.terms == model._model.terms
+    assert again.model_.terms == model.model_.terms
     rows = hard_rows()
     truth = model.predict(rows)
     np.testing.assert_array_equal(again.predict(rows), truth)
@@ -142,7 +142,7 @@ def test_parts_of_dates_and_pooled_categories_agree(drawn):
     """Attributes that are read from a column in another way than as they are; the truth is computed by NumPy."""
     model = of_terms(READ_FEATURES, [term for term, _ in drawn], [coef for _, coef in drawn])
     rows = read_rows()
-    truth = model._model.score(read_columns(rows))
+    truth = model.model_.score(read_columns(rows))
     module = {}
     exec(to_python(model), module)
     np.testing.assert_array_equal([module["score"](record) for record in as_records(rows)], truth)

@@ -62,8 +62,8 @@ def test_factors_next_to_one_and_terms_next_to_zero_count(factor):
     X = pd.DataFrame({"x": np.linspace(-3.0, 3.0, 100)})
     model = RuleEnsembleClassifier(n_candidates=20, cv=3, terms="linear", random_state=0).fit(X, X["x"] > 0)
     term = Linear(0, -2.0, 2.0, 0.0)
-    model._model = replace(
-        model._model, terms=(term,), coefs=np.array([factor]), intercept=1e-50, link=Temperature(factor)
+    model.model_ = replace(
+        model.model_, terms=(term,), coefs=np.array([factor]), intercept=1e-50, link=Temperature(factor)
     )
     X.iloc[0] = np.nan
     session = session_of(model)

@@ -69,7 +69,7 @@ def test_names_that_clash_with_python_and_each_other():
     X = pd.DataFrame(rng.normal(size=(200, len(names))), columns=names)
     model = RuleEnsembleRegressor(n_candidates=60, cv=3, random_state=0, selection="min").fit(X, X.sum(axis=1))
     module = run(model)
-    assert len(model._model.terms) > 10
+    assert len(model.model_.terms) > 10
     np.testing.assert_array_equal([module["score"](row) for row in X.to_dict("records")], model.predict(X))
 
 

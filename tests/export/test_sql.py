@@ -104,14 +104,14 @@ def many_terms():
     X = pd.DataFrame(rng.normal(size=(400, 6)), columns=list("abcdef"))
     model = RuleEnsembleRegressor(n_candidates=400, selection=1.0, random_state=0, n_jobs=1).fit(X, X["a"])
     terms = model.candidates_.rules * 12
-    model._model = RuleModel(model._model.features, terms, rng.normal(size=len(terms)), 0.5)
+    model.model_ = RuleModel(model.model_.features, terms, rng.normal(size=len(terms)), 0.5)
     return model, X
 
 
 def test_many_terms_go_in_steps(database):
     """Deep sums exceed what databases allow in one expression; steps keep the order of the sum."""
     model, X = many_terms()
-    assert len(model._model.terms) > 5 * CHUNK_TERMS
+    assert len(model.model_.terms) > 5 * CHUNK_TERMS
     result = database.run(X, to_sql(model, "t", dialect=database.dialect, keep=["row id"]), "t")
     np.testing.assert_array_equal(result["prediction"], model.predict(X))
 
@@ -123,7 +123,7 @@ def test_extreme_scores_have_probabilities(database):
     X["a"] += np.arange(80) / 100
     model.fit(X, X["a"] > 1)
     for sign in (1.0, -1.0):
-        model._model.coefs[:] = 5.0 * sign
+        model.model_.coefs[:] = 5.0 * sign
         result = database.run(X, to_sql(model, "t", dialect=database.dialect, keep=["row id"]), "t")
         chances = result[["probability_0", "probability_1"]].to_numpy()
         np.testing.assert_allclose(chances, model.predict_proba(X), rtol=0, atol=4e-16)
@@ -139,7 +139,7 @@ def test_every_dialect_reads_back(name, dialect):
     tables = {(table.db, table.name) for table in parsed[0].find_all(sqlglot.exp.Table) if table.db}
     assert tables == {("my`schema", TABLE)}
     columns = {column.name for column in parsed[0].find_all(sqlglot.exp.Column)}
-    used = {model._model.features[k].name for term in model._model.terms for k in term.features}
+    used = {model.model_.features[k].name for term in model.model_.terms for k in term.features}
     assert used <= columns
 
 
@@ -227,7 +227,7 @@ def every_attribute():
     ]
     terms = [*rules, *(Linear(place, -1e6, 1e6, 0.7) for place in numbers)]
     model, rows = of_terms(READ_FEATURES, terms, np.linspace(0.1, 1.3, len(terms))), read_rows()
-    return model, rows, model._model.score(read_columns(rows))
+    return model, rows, model.model_.score(read_columns(rows))
 
 
 FORMS = {  # how a time is written, and the type of its column, in UTC where that or the text has a zone

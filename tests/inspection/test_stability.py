@@ -44,7 +44,7 @@ def test_agreement_equals_brute_force(vary):
     pairs = [(0, 1), (2, 3)] if vary == "halves" else [(a, b) for a in range(4) for b in range(a)]
     expected = np.mean([jaccard(names[a], names[b]) for a, b in pairs])
     assert report.rule_jaccard == pytest.approx(expected, abs=1e-12)
-    used = [{feature for term in fit._model.terms for feature in term.features} for fit in fits]
+    used = [{feature for term in fit.model_.terms for feature in term.features} for fit in fits]
     np.testing.assert_allclose(
         report.attribute_frequencies, [np.mean([f in own for own in used]) for f in range(8)], atol=1e-12
     )

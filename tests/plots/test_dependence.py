@@ -79,7 +79,7 @@ def test_map_is_exact_in_its_cells(odd):
         place = X.columns.get_loc(name)
         bounds = [
             bound
-            for term in model._model.terms
+            for term in model.model_.terms
             for condition in getattr(term, "conditions", ())
             if condition.feature == place
             for bound in (condition.lower, condition.upper)

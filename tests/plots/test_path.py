@@ -31,7 +31,7 @@ def test_words_of_the_lines(odd):
     """The words belong to the columns: refind each term by its own coefficients."""
     model = odd[2]
     display = PathDisplay.from_estimator(model, top=3)
-    by_text = {model.candidates_[k].text(model._model.features): k for k in range(len(model.candidates_))}
+    by_text = {model.candidates_[0][k].text(model.model_.features): k for k in range(len(model.candidates_[0]))}
     for text, coefs in zip(display.texts, display.coefs.T, strict=True):
         np.testing.assert_array_equal(coefs, model.path_.coefs[:, by_text[text]])
 

@@ -114,13 +114,13 @@ def test_dependence(inspected):
         expected = partial_dependence(model, table, curve["feature"])
         np.testing.assert_allclose(curve["values"], np.atleast_2d(expected.values), rtol=1e-5, atol=1e-9)
         assert len(curve["grid"]) == len(expected.grids[0])
-        assert curve["categories"] == (model._model.features[curve["feature"]].categories is not None)
+        assert curve["categories"] == (model.model_.features[curve["feature"]].categories is not None)
 
 
 def test_an_attribute_that_is_missing_everywhere_is_not_drawn():
     model, table, y, _ = fit("regression")
     empty = table.assign(age=np.nan)
     curves = draw_dependence(model, empty, read_given(model, empty, y))
-    names = [model._model.features[curve["feature"]].name for curve in curves]
+    names = [model.model_.features[curve["feature"]].name for curve in curves]
     assert "age" not in names
     assert len(names) > 0

@@ -20,7 +20,7 @@ def gather(model, table=None, y=None):
 def test_importances_of_the_chosen_point_are_those_of_the_model(inspected):
     model, table, y = inspected
     terms, facts = gather(model, table, y)
-    n_own, n_features = len(model.rules_), len(model._model.features)
+    n_own, n_features = len(model.rules_), len(model.model_.features)
     importances = np.abs(np.atleast_2d(model.coef_)).sum(axis=0) * facts.spreads[:n_own]
     np.testing.assert_allclose(importances, [row.importance for row in model.rules_], rtol=1e-12)
     shared = np.zeros(n_features)

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from inspected_models import fit, make_table, score
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.estimators.model import RuleModel
-from rulegrove.plots._display import of_output
 from rulegrove.report._tracks import MAX_POINTS, follow_paths, keep_points, moves_together
 
 
 def design_scores(model, table, output, point, offset):
     """Scores from the solver's coefficients and the columns that it saw."""
-    candidates, path = of_output(model.candidates_, output), of_output(model.path_, output)
-    coef, intercept = path.point(point, of_output(model.selection_, output).mix)
+    candidates, path = model.candidates_[output], model.path_[output]
+    coef, intercept = path.point(point, model.selection_[output].mix)
     block = model._columns(table).take(slice(None))
     rules = np.array([rule.holds(block) for rule in candidates.rules]).reshape(len(candidates.rules), len(table)).T
     lines = candidates.linear.evaluate(block[candidates.linear.features])
@@ -25,13 +24,13 @@ def design_scores(model, table, output, point, offset):
 def track_scores(model, table, track, terms, place):
     coefs = np.zeros(len(terms))
     coefs[track.terms[place]] = track.coefs[place]
-    return RuleModel(model._model.features, tuple(terms), coefs, track.intercepts[place]).score(model._columns(table))
+    return RuleModel(model.model_.features, tuple(terms), coefs, track.intercepts[place]).score(model._columns(table))
 
 
 def check_scores(model, table, y):
     offset = 0.0 if hasattr(model, "classes_") else np.mean(y)
     tracks, terms = follow_paths(model)
-    assert terms[: len(model.rules_)] == list(model._model.terms)
+    assert terms[: len(model.rules_)] == list(model.model_.terms)
     for output, track in enumerate(tracks):
         for place, point in enumerate(track.points):
             found = track_scores(model, table, track, terms, place)

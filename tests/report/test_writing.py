@@ -14,8 +14,7 @@ from rulegrove.report import make_report, write_report
 def test_the_path_of_the_page_is_that_of_the_model(inspected, read_page):
     model, table, y = inspected
     report = read_page(make_report(model, table, y))
-    paths = model.path_ if isinstance(model.path_, list) else [model.path_]
-    selections = model.selection_ if isinstance(model.selection_, list) else [model.selection_]
+    paths, selections = model.path_, model.selection_
     coefs = np.atleast_2d(model.coef_)
     for track, path, selection, own in zip(report["tracks"], paths, selections, coefs, strict=True):
         kept = np.isin(selection.errors, track["errors"])

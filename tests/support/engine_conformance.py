@@ -228,7 +228,7 @@ class EngineConformance:
         found = fit_over(
             make_engine(table.set_column(2, "c", pa.array(letters)), CUTS["three"]), make_model("two"), "two"
         )
-        assert found._model.features == plain._model.features
+        assert found.model_.features == plain.model_.features
 
     @pytest.mark.usefixtures("small_pool")
     @pytest.mark.parametrize("target", TARGETS)

@@ -112,7 +112,7 @@ def hard_rows(model, X, n_rows=400):
     """Rows whose values lie on thresholds, a hair beside them, far away, are missing or were never seen."""
     rng = np.random.default_rng(11)
     rows = {}
-    for position, feature in enumerate(model._model.features):
+    for position, feature in enumerate(model.model_.features):
         if feature.categories is not None and any(isinstance(label, str) for label in feature.categories):
             rows[feature.name] = np.array([*feature.categories, "never seen", None], dtype=object)
             continue
@@ -126,7 +126,7 @@ def hard_rows(model, X, n_rows=400):
 
 
 def _bounds(model, position):
-    for term in model._model.terms:
+    for term in model.model_.terms:
         if isinstance(term, Linear):
             yield from (term.lower, term.upper) if term.feature == position else ()
         else:
@@ -142,7 +142,7 @@ def small_iris():
     model = RuleEnsembleClassifier(n_candidates=50, max_terms=1, terms="rules", random_state=0, n_jobs=1)
     model.fit(frame, np.where(y == "Iris-virginica", "virginica", "other"))
     rule = Rule((Condition(2, upper=4.85), Condition(3, upper=1.75)))  # whatever was fitted, the page stays as it is
-    model._model = replace(model._model, terms=(rule,), coefs=np.array([-1.674]), intercept=0.738)
+    model.model_ = replace(model.model_, terms=(rule,), coefs=np.array([-1.674]), intercept=0.738)
     return model
 
 
@@ -160,7 +160,7 @@ def as_records(rows):
 def of_terms(features, terms, coefs, intercept=0.25):
     """A regressor of these terms alone."""
     model = copy.copy(fitted("numbers, no terms")[0])
-    model._model = RuleModel(tuple(features), tuple(terms), np.array(coefs, dtype=np.float64), intercept)
+    model.model_ = RuleModel(tuple(features), tuple(terms), np.array(coefs, dtype=np.float64), intercept)
     return model
 
 

@@ -26,7 +26,7 @@ def read_rows(model: Ensemble, path: Path) -> pa.Table:
     """Read a table; columns that the model knows as text come as text, whatever they look like."""
     texts = [
         feature.source
-        for feature in model._model.features
+        for feature in model.model_.features
         if feature.as_text or any(isinstance(category, str) for category in feature.categories or ())
     ]
     return read_table(path, text=texts)
@@ -34,8 +34,8 @@ def read_rows(model: Ensemble, path: Path) -> pa.Table:
 
 def used_columns(model: Ensemble) -> list[str]:
     """Return the columns that the terms of a model speak of, in its order."""
-    features = model._model.features
-    used = sorted({feature for term in model._model.terms for feature in term.features})
+    features = model.model_.features
+    used = sorted({feature for term in model.model_.terms for feature in term.features})
     return list(dict.fromkeys(features[feature].source for feature in used))
 
 

@@ -58,10 +58,10 @@ def _slim(model: BaseRuleEnsemble, named: bool) -> BaseRuleEnsemble:
     """
     slim = copy.copy(model)
     if named:
-        slim._model = shrink_model(model._model)
-        if not slim._model.terms:  # it asks nothing of its rows, but a table has a column
-            slim._model = replace(slim._model, features=(Feature("none"),))
-        columns = list_sources(slim._model.features)
+        slim.model_ = shrink_model(model.model_)
+        if not slim.model_.terms:  # it asks nothing of its rows, but a table has a column
+            slim.model_ = replace(slim.model_, features=(Feature("none"),))
+        columns = list_sources(slim.model_.features)
         slim.feature_names_in_, slim.n_features_in_ = np.array(columns, dtype=object), len(columns)
     for name in _NOT_FOR_SCORING if named else (*_NOT_FOR_SCORING, "feature_names_in_"):
         slim.__dict__.pop(name, None)
@@ -73,7 +73,7 @@ def _own_columns(model: BaseRuleEnsemble, names: tuple[str, ...]) -> list[str]:
     """Return the columns of a data frame that the model needs."""
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on an array; give it one too, as `ddf.to_dask_array()` makes.")
-    wanted = list(list_sources(shrink_model(model._model).features))
+    wanted = list(list_sources(shrink_model(model.model_).features))
     missing = [name for name in wanted if name not in names]
     if missing:
         raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on and uses.")
@@ -107,7 +107,7 @@ def _as_frame(results: AnyArray, index: Any, model: Any, method: str) -> Any:
 
 def _predict_part(part: Any, model: BaseRuleEnsemble, method: str) -> Any:
     """Return the results for a partition of a data frame."""
-    X = part if model._model.terms else pd.DataFrame(0.0, index=part.index, columns=model.feature_names_in_)
+    X = part if model.model_.terms else pd.DataFrame(0.0, index=part.index, columns=model.feature_names_in_)
     return _as_frame(_results(model, method, X), part.index, model, method)
 
 

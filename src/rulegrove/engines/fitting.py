@@ -159,7 +159,7 @@ def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_s
 
 def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: DrawnRows) -> FitStatistics:
     """Count the candidates of a fitted model over the rows of a small table, with folds by their positions."""
-    columns = encode_columns(drawn.rows, model._model.features, model._model.names)
+    columns = encode_columns(drawn.rows, model.model_.features, model.model_.names)
     ranks = np.arange(drawn.y.size)
     summary = drawn.summary
     target = model._learn_target(Sampled(drawn.rows, columns, drawn.y, drawn.weights, drawn.positions, ranks, summary))
@@ -167,7 +167,7 @@ def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: D
     n_folds = int(cv) if isinstance(model.selection, str) else 1
     seed = int(make_rng(model.random_state).spawn(3)[2].integers(2**63))
     weighted = summary.varies(target.class_weights)
-    terms = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
+    terms = model.candidates_.distinct
     values = target.read(drawn.y, drawn.weights).values
     data = TrainingData(columns, values, target.offset, drawn.weights, ranks)
     pools = tuple(

@@ -166,14 +166,14 @@ def make_task(
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
-    of_classes = model._model.classes is not None
+    of_classes = model.model_.classes is not None
     if results is None:
         results = ("prediction", "probability") if of_classes else ("prediction",)
     allowed = COLUMNS if of_classes else ("prediction", "score")
     unknown = [name for name in results if name not in allowed]
     if unknown or not results:
         raise InvalidInputError(f"`columns` must be some of {', '.join(map(repr, allowed))}; got {list(results)}.")
-    scorer = Scorer(shrink_model(model._model))
+    scorer = Scorer(shrink_model(model.model_))
     for name in (*keep, *scorer.columns):
         if name not in schema.names:
             what = "`keep` names" if name in keep else "The model needs"

@@ -43,7 +43,6 @@ from rulegrove.estimators._fitted import (
     Fitted,
     HeldOut,
     make_model,
-    one_or_all,
     score_held_out,
     share_importance,
 )
@@ -67,6 +66,7 @@ from rulegrove.estimators._training import (
 )
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.presets import NAMES, Presets, using_preset
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
@@ -392,10 +392,12 @@ class BaseRuleEnsemble(BaseEstimator):
     def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
         """Set the fitted attributes that tell of all candidates; return the outputs of all pools."""
         outputs = [weighted for of_pool in of_pools for weighted in of_pool]
-        self.path_ = one_or_all([weighted.path for weighted in outputs])
-        self.selection_ = one_or_all([weighted.selection for weighted in outputs])
-        self.solver_ = one_or_all([weighted.solver for weighted in outputs])
-        self.candidates_ = one_or_all([design.terms for design in designs])
+        self.path_ = PerOutput(weighted.path for weighted in outputs)
+        self.selection_ = PerOutput(weighted.selection for weighted in outputs)
+        self.solver_ = PerOutput(weighted.solver for weighted in outputs)
+        self.candidates_ = PerOutput(
+            design.terms for design, of_pool in zip(designs, of_pools, strict=True) for _ in of_pool
+        )
         return outputs
 
     def _calibrate(self, held_out: HeldOut | None) -> None:
@@ -550,7 +552,7 @@ class BaseRuleEnsemble(BaseEstimator):
             )
             for place, (term, about) in enumerate(zip(fitted.model.terms, self._describe(fitted, data), strict=True))
         ]
-        self._model = fitted.model
+        self.model_ = fitted.model
         self.held_out_ = None
         self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
         self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
@@ -558,7 +560,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _columns(self, X: Any) -> Columns:
         """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""
-        table, model = as_table(X), self._model
+        table, model = as_table(X), self.model_
         few = is_frame(table) and hasattr(self, "feature_names_in_") and table.shape[1] < len(model.names)
         if not (few and set(model.used_names) <= set(list_names(table)) < set(model.names)):
             check_features(self, table, reset=False)
@@ -567,7 +569,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def _scores(self, X: Any) -> FloatArray:
         """Return the score F of every row."""
         check_is_fitted(self)
-        return self._model.score(self._columns(X), count_threads(self.n_jobs))
+        return self.model_.score(self._columns(X), count_threads(self.n_jobs))
 
     def transform_rules(self, X: Any) -> AnyArray:
         """Evaluate every term of the model on every row.
@@ -583,8 +585,8 @@ class BaseRuleEnsemble(BaseEstimator):
             ``intercept_ + transform_rules(X) @ coef_``. Integers when all terms are rules.
         """
         check_is_fitted(self)
-        values = self._model.values(self._columns(X))
-        return values if any(isinstance(term, Linear) for term in self._model.terms) else values.astype(np.uint8)
+        values = self.model_.values(self._columns(X))
+        return values if any(isinstance(term, Linear) for term in self.model_.terms) else values.astype(np.uint8)
 
     def explain(self, X: Any) -> Explanation:
         """Tell what each term added to the score of each row.
@@ -613,7 +615,7 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         check_is_fitted(self)
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
-        return explain_rows(self._model, self._columns(X), self.rules_, classes)
+        return explain_rows(self.model_, self._columns(X), self.rules_, classes)
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -46,11 +45,6 @@ class Fitted:
     aliases: tuple[tuple[Alias, ...], ...]
     class_shares: FloatArray | None = None
     output_means: FloatArray | None = None
-
-
-def one_or_all(items: list[Any]) -> Any:
-    """Return the only item, or the list of several."""
-    return items[0] if len(items) == 1 else items
 
 
 @dataclass

@@ -159,16 +159,18 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     intercept_ : float
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
-    path_ : Path
-        Coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps.
-    selection_ : Selection
-        The chosen point of `path_` with the cross-validated errors.
-    solver_ : solver
+    path_ : PerOutput of Path
+        The coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps: one path
+        for two classes, else one for each class. The names of a single path can be used directly: ``path_.gaps`` is
+        ``path_[0].gaps``.
+    selection_ : PerOutput of Selection
+        The chosen point of each path with the cross-validated errors.
+    solver_ : PerOutput of solvers
         The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
-    candidates_ : Terms
-        The candidate terms, in the order of the columns of ``path_.coefs``.
-    classes_ : ndarray of shape (2,)
-    class_shares_ : ndarray of shape (2,) or None
+    candidates_ : PerOutput of Terms
+        The candidate terms, in the order of the columns of ``path_[0].coefs``. Outputs may share them.
+    classes_ : ndarray of shape (n_classes,)
+    class_shares_ : ndarray of shape (n_classes,) or None
         Share of each class in the (weighted) training rows; None for a model from a file without it.
     multiclass_ : str
         The mode that was used.
@@ -431,7 +433,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _calibrate(self, held_out: HeldOut | None) -> None:
         self.calibration_: Link | None = None
         method = autos.resolve_calibration(self.calibration, self._loss_name)
-        if method is not None and held_out is not None and self._model.terms:
+        if method is not None and held_out is not None and self.model_.terms:
             codes, weights = read_codes(held_out.targets), held_out.weights
             self.calibration_ = fit_calibration(
                 method, _own_scores(held_out), codes, np.ones(codes.size) if weights is None else weights
@@ -440,11 +442,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
 
     def _set_link(self) -> None:
         """Let the model know its classes, and what its scores say of them."""
-        solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
+        solver = self.solver_[0]
         n_outputs = len(self.classes_) if len(self.classes_) > 2 else 1
         together = n_outputs > 1 and isinstance(self._joint(solver), Multinomial)
         link = self.calibration_ or find_link(self._loss_name, n_outputs, together=together)
-        self._model = replace(self._model, classes=self.classes_, link=link)
+        self.model_ = replace(self.model_, classes=self.classes_, link=link)
 
     def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures:
         scores = _own_scores(held_out)
@@ -556,13 +558,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     @property
     def _link(self) -> Link:
         """What turns the scores of the fitted model into probabilities."""
-        assert self._model.link is not None
-        return self._model.link
+        assert self.model_.link is not None
+        return self.model_.link
 
     @property
     def _loss_name(self) -> str:
         """Name of the loss that the scores come from."""
-        solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
+        solver = self.solver_[0]
         return str(getattr(solver, "loss", "squared"))
 
     def predict(self, X: Any) -> AnyArray:

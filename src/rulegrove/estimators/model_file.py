@@ -21,9 +21,10 @@ from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
-from rulegrove.estimators._fitted import Fitted, one_or_all, share_importance
+from rulegrove.estimators._fitted import Fitted, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
@@ -125,7 +126,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         raise InvalidInputError(f"A model file holds one of {', '.join(ESTIMATORS)}; got a {name}.")
     check_is_fitted(model)
     check_parameters(model)
-    own = model._model
+    own = model.model_
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -149,15 +150,14 @@ def dump_model(model: BaseRuleEnsemble) -> str:
             document["class_shares"] = encode_numbers(model.class_shares_)
     coefs = np.atleast_2d(own.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
-    document["candidates"] = [file_terms.encode_candidates(terms) for terms in _as_list(model.candidates_)]
-    parts = (_as_list(part) for part in (model.solver_, model.path_, model.selection_))
+    document["candidates"] = [file_terms.encode_candidates(terms) for terms in model.candidates_.distinct]
     document["outputs"] = [
         {
             "solver": fits.encode_solver(solver),
             "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(own.intercept))),
             "selection": fits.encode_selection(selection),
         }
-        for solver, path, selection in zip(*parts, strict=True)
+        for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
     ]
     if (n_characters := sum(len(row.text) for row in model.rules_)) > MAX_WORDS:
         raise InvalidInputError(
@@ -173,7 +173,7 @@ def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
     """Return the parameter `rules` in words, which say exactly what the records say."""
     if model.rules is None:
         return None
-    features = model._model.features
+    features = model.model_.features
     return [rule.text(features) if isinstance(rule, Rule) else str(rule) for rule in model.rules]
 
 
@@ -366,7 +366,7 @@ def _set_terms(
         columns,
     )
     importances = np.array([row.importance for row in rows], dtype=np.float64)
-    model._model = own_model
+    model.model_ = own_model
     model.rules_ = RuleTable(rows, of_classes=of_classes)
     model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
     nothing = np.zeros(len(terms))
@@ -402,10 +402,5 @@ def _set_outputs(
         solvers.append(fits.decode_solver(parts["solver"]))
         paths.append(fits.decode_path(parts["path"], n_terms, MAX_CELLS // n_outputs))
         selections.append(fits.decode_selection(parts["selection"], len(paths[-1].coefs)))
-    model.solver_, model.path_ = one_or_all(solvers), one_or_all(paths)
-    model.selection_, model.candidates_ = one_or_all(selections), one_or_all(pools)
-
-
-def _as_list(values: Any) -> list[Any]:
-    """Return what `one_or_all` was given."""
-    return values if isinstance(values, list) else [values]
+    model.solver_, model.path_, model.selection_ = PerOutput(solvers), PerOutput(paths), PerOutput(selections)
+    model.candidates_ = PerOutput(pools if len(pools) == n_outputs else pools * n_outputs)

@@ -126,14 +126,15 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     intercept_ : float
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
-    path_ : Path
-        Coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps.
-    selection_ : Selection
-        The chosen point of `path_` with the cross-validated errors.
-    solver_ : solver
+    path_ : PerOutput of Path
+        The coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps. There is
+        one output; ``path_.gaps`` is ``path_[0].gaps``.
+    selection_ : PerOutput of Selection
+        The chosen point of each path with the cross-validated errors.
+    solver_ : PerOutput of solvers
         The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
-    candidates_ : Terms
-        The candidate terms, in the order of the columns of ``path_.coefs``.
+    candidates_ : PerOutput of Terms
+        The candidate terms, in the order of the columns of ``path_[0].coefs``. Outputs may share them.
     held_out_ : NumberFigures or None
         R squared and root mean squared error on rows of the folds that were held out (10,000 of them at most), beside
         the standard deviation of the target; None without cross-validation. ``held_out_.honest`` tells whether the

@@ -104,7 +104,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
             f"Only a RuleEnsembleClassifier or RuleEnsembleRegressor can be exported; got a {type(model).__name__}."
         )
     check_is_fitted(model)
-    own = model._model
+    own = model.model_
     # A coefficient of 0, which a file may hold, adds nothing; without it no export has to write a term of no effect.
     places = np.flatnonzero(np.atleast_2d(own.coefs).any(axis=0))
     coefs = np.atleast_2d(own.coefs)[:, places]

@@ -111,7 +111,7 @@ def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
     check_is_fitted(model)
     columns = model._columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
-    return Sample(model._model, columns, None if weights is None else weights / weights.sum())
+    return Sample(model.model_, columns, None if weights is None else weights / weights.sum())
 
 
 def read_classes(model: Any) -> tuple[Any, ...] | None:

@@ -211,8 +211,8 @@ def stability_report(
     family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
     own_rules = [{terms.keys[int(k)] for k in np.flatnonzero(terms.fits == fit)} for fit in range(n_repeats)]
     own_families = [{family_of[key] for key in keys} for keys in own_rules]
-    names = fits[0]._model.names
-    own_attributes = [set(fit._model.used_names) for fit in fits]
+    names = fits[0].model_.names
+    own_attributes = [set(fit.model_.used_names) for fit in fits]
     used = np.array([[name in own for name in names] for own in own_attributes])
     pairs = _choose_pairs(vary, n_repeats)
     rules = [_describe(family, terms, n_repeats) for family in families]

@@ -183,8 +183,3 @@ def output_name(model: BaseRuleEnsemble, output: int) -> str | None:
 def output_coefs(model: BaseRuleEnsemble, output: int) -> FloatArray:
     """Coefficients of the terms for one output, in the order of `rules_`."""
     return np.asarray(np.atleast_2d(model.coef_)[output], dtype=np.float64)
-
-
-def of_output(items: Any, output: int) -> Any:
-    """Return what belongs to one output where a fit holds one thing for all or a list."""
-    return items[output] if isinstance(items, list) else items

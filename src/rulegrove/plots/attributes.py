@@ -105,7 +105,7 @@ class ImportanceDisplay(Display):
         check_model(model, cls.__name__)
         if X is None:
             shares = model.feature_importances_
-            return cls(model._model.names, shares, "Share of the importance", check_top(top)).plot(ax)
+            return cls(model.model_.names, shares, "Share of the importance", check_top(top)).plot(ax)
         found = importances(model, X, region=region, sample_weight=sample_weight)
         rows = f"Mean importance on {found.n_rows:,} row{'s' * (found.n_rows != 1)}"
         return cls(found.names, found.attributes, rows, check_top(top)).plot(ax)

@@ -17,7 +17,6 @@ from rulegrove.plots._display import (
     check_target,
     check_top,
     ink,
-    of_output,
     output_name,
 )
 from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, legend_below, say, wrap
@@ -110,10 +109,10 @@ class PathDisplay(Display):
         ax : matplotlib Axes, optional
         """
         output = check_target(check_model(model, cls.__name__), target)
-        path, terms = of_output(model.path_, output), of_output(model.candidates_, output)
-        curves, chosen = path.plot(x), of_output(model.selection_, output).index
+        path, terms = model.path_[output], model.candidates_[output]
+        curves, chosen = path.plot(x), model.selection_[output].index
         order = np.lexsort((-np.abs(curves.coefs).max(axis=0, initial=0.0), -np.abs(curves.coefs[chosen])))
-        texts = tuple(terms[int(curves.terms[place])].text(model._model.features) for place in order)
+        texts = tuple(terms[int(curves.terms[place])].text(model.model_.features) for place in order)
         name = output_name(model, output)
         return cls(curves.x, curves.x_name, curves.coefs[:, order], texts, chosen, name, check_top(top)).plot(ax)
 
@@ -208,7 +207,7 @@ class SelectionDisplay(Display):
         ax : matplotlib Axes, optional
         """
         output = check_target(check_model(model, cls.__name__), target)
-        path, selection = of_output(model.path_, output), of_output(model.selection_, output)
+        path, selection = model.path_[output], model.selection_[output]
         curves = path.plot(x)
         return cls(
             curves.x,
@@ -218,7 +217,7 @@ class SelectionDisplay(Display):
             curves.n_terms,
             selection.index,
             selection.rule,
-            getattr(of_output(model.solver_, output), "loss", "squared"),
+            getattr(model.solver_[output], "loss", "squared"),
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:

@@ -260,16 +260,11 @@ def count_terms(n_shown: int, n_all: int) -> str:
 
 def _name_by_solver(models: Sequence[BaseRuleEnsemble]) -> dict[str, BaseRuleEnsemble]:
     """Name models by their solvers; those of one solver are numbered."""
-    names = [_solver_name(model) for model in models]
+    names = [type(check_model(model, RuleComparisonDisplay.__name__).solver_[0]).__name__ for model in models]
     return {
         name if names.count(name) == 1 else f"{name} {names[: place + 1].count(name)}": model
         for place, (name, model) in enumerate(zip(names, models, strict=True))
     }
-
-
-def _solver_name(model: Any) -> str:
-    solver = getattr(model, "solver_", None)
-    return type(solver[0] if isinstance(solver, list) else solver).__name__
 
 
 def _per_spread(term: RankedTerm, coef: float) -> float:

@@ -197,7 +197,7 @@ def draw_dependence(model: BaseRuleEnsemble, X: Any, given: Given) -> list[dict[
         if known.size == 0:  # nothing to draw it over
             continue
         found = partial_dependence(model, X, place)
-        labels = model._model.features[place].categories
+        labels = model.model_.features[place].categories
         grid = shorten(found.grids[0]) if labels is None else [str(label) for label in found.grids[0]]
         curves.append(
             {

@@ -10,7 +10,7 @@ from rulegrove._validation import check_regression_target
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import Sample, measure_shares, read_sample
-from rulegrove.plots._display import class_labels, of_output
+from rulegrove.plots._display import class_labels
 from rulegrove.rules.rule import Rule
 
 
@@ -75,7 +75,7 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
 def _looks_trained_on(model: BaseRuleEnsemble, sample: Sample) -> bool:
     """Whether rows are as many as those of the training, and every rule holds on as many of them as it did there."""
     rows = [row for row in model.rules_ if isinstance(row.term, Rule)]
-    if not rows or sample.columns.n_rows != of_output(model.path_, 0).weight:
+    if not rows or sample.columns.n_rows != model.path_[0].weight:
         return False
     shares = measure_shares(sample, [row.term for row in rows if isinstance(row.term, Rule)])
     return bool(np.allclose(shares, [row.support for row in rows], rtol=0.0, atol=1e-9))

@@ -50,7 +50,7 @@ def summarise(model: BaseRuleEnsemble, tracks: Sequence[Track], given: Given | N
 
 def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]]:
     """Numbers to see first, with what they are."""
-    figures = [[f"{len(model.rules_):,}", "terms"], [f"{len(model._model.features):,}", "attributes"]]
+    figures = [[f"{len(model.rules_):,}", "terms"], [f"{len(model.model_.features):,}", "attributes"]]
     weight = tracks[0].path.weight
     figures.append([f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"])
     held_out = model.held_out_
@@ -76,8 +76,8 @@ def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]
 def _tell_model(model: BaseRuleEnsemble) -> str:
     """Say what the model is and what it was fitted on."""
     labels = class_labels(model)
-    lines = sum(isinstance(term, Linear) for term in model._model.terms)
-    rules = len(model._model.terms) - lines
+    lines = sum(isinstance(term, Linear) for term in model.model_.terms)
+    rules = len(model.model_.terms) - lines
     parts = f"{_count(rules, 'rule')} and {_count(lines, 'linear term')}"
     if not labels:
         return f"A rule ensemble that predicts a number: the prediction is an intercept plus the parts of {parts}."
@@ -96,8 +96,7 @@ def _tell_model(model: BaseRuleEnsemble) -> str:
 
 def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
     """Say among what the terms were chosen, and how."""
-    pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
-    candidates = _count(sum(len(pool) for pool in pools), "candidate")
+    candidates = _count(sum(len(pool) for pool in model.candidates_.distinct), "candidate")
     solver = _show(tracks[0].solver)
     chosen = tracks[0].selection
     alone = len(tracks) > 1 and not moves_together(model)

@@ -92,10 +92,9 @@ def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float]
 
 def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
     """Return the standard deviation of each linear candidate, which the design scales to that of a typical rule."""
-    pools = model.candidates_ if isinstance(model.candidates_, list) else [model.candidates_]
     return {
         pool[len(pool.rules) + place]: RULE_SCALE / float(scale)
-        for pool in pools
+        for pool in model.candidates_.distinct
         for place, scale in enumerate(pool.linear.scale)
     }
 
@@ -118,7 +117,7 @@ def _measure(rules: Sequence[Any], given: Given, n_outputs: int) -> tuple[FloatA
 
 def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
     """Return all terms for the page, one list a property."""
-    features, n_own = model._model.features, len(model.rules_)
+    features, n_own = model.model_.features, len(model.rules_)
     texts = [term.text(features) for term in terms]
     return {
         "n_own": n_own,

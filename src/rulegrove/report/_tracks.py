@@ -7,7 +7,7 @@ import numpy as np
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.terms import Term, Terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.plots._display import of_output, output_coefs
+from rulegrove.plots._display import output_coefs
 from rulegrove.selection import Selection
 from rulegrove.solvers.base import Path
 
@@ -60,20 +60,20 @@ class Track:
 
 def moves_together(model: BaseRuleEnsemble) -> bool:
     """Whether one point was chosen for all outputs, which are then at the same point of one path."""
-    return isinstance(model.solver_, list) and model._joint(model.solver_[0]) is not None
+    return len(model.solver_) > 1 and model._joint(model.solver_[0]) is not None
 
 
 def follow_paths(model: BaseRuleEnsemble) -> tuple[list[Track], list[Term]]:
     """Return the path of each output, and all terms of the kept points: those of the model first, in rank order."""
     outputs = range(len(np.atleast_2d(model.coef_)))
-    paths: list[Path] = [of_output(model.path_, output) for output in outputs]
-    chosen = [int(of_output(model.selection_, output).index) for output in outputs]
+    paths = list(model.path_)
+    chosen = [selection.index for selection in model.selection_]
     if moves_together(model):
         points = [keep_points(np.sum([path.n_terms for path in paths], axis=0), chosen[0], MAX_COEFS)] * len(paths)
     else:
         limit = MAX_COEFS // len(paths)
         points = [keep_points(path.n_terms, place, limit) for path, place in zip(paths, chosen, strict=True)]
-    places: dict[Term, int] = {term: place for place, term in enumerate(model._model.terms)}
+    places: dict[Term, int] = {term: place for place, term in enumerate(model.model_.terms)}
     return [_follow(model, output, points[output], places) for output in outputs], list(places)
 
 
@@ -106,8 +106,7 @@ def keep_points(n_terms: IntArray, chosen: int, max_coefs: int) -> IntArray:
 
 def _follow(model: BaseRuleEnsemble, output: int, points: IntArray, places: dict[Term, int]) -> Track:
     """Read the coefficients of one output at some points; terms that are new get the next place."""
-    path, candidates = of_output(model.path_, output), of_output(model.candidates_, output)
-    selection = of_output(model.selection_, output)
+    path, candidates, selection = model.path_[output], model.candidates_[output], model.selection_[output]
     scales, centers = candidates.scales, candidates.centers
     intercept = float(np.atleast_1d(model.intercept_)[output])
     _, chosen_shift = _read_point(path, selection.index, selection.mix, scales, centers)
@@ -129,7 +128,7 @@ def _follow(model: BaseRuleEnsemble, output: int, points: IntArray, places: dict
     return Track(
         path=path,
         selection=selection,
-        solver=of_output(model.solver_, output),
+        solver=model.solver_[output],
         points=points,
         chosen=int(np.searchsorted(points, selection.index)),
         terms=terms,

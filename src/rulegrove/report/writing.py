@@ -129,7 +129,7 @@ def make_payload(model: BaseRuleEnsemble, X: Any, given: Given | None, selector:
         "outputs": [output_name(model, output) for output in range(len(tracks))],
         "base_rates": find_base_rates(model, given),
         "together": moves_together(model),
-        "features": [feature.name for feature in model._model.features],
+        "features": [feature.name for feature in model.model_.features],
         "terms": describe_terms(model, terms, facts),
         "tracks": [_describe_track(model, track) for track in tracks],
         "votes": describe_votes(selector),
@@ -166,7 +166,7 @@ def _describe_given(model: BaseRuleEnsemble, X: Any, given: Given | None, terms:
     probabilities: FloatArray | None = None
     predictions = model._scores(X)
     if isinstance(model, RuleEnsembleClassifier):
-        probabilities = model._model.probabilities(predictions)
+        probabilities = model.model_.probabilities(predictions)
         predictions = model.classes_[choose_classes(predictions)]
     return {
         "n_given": given.n_rows,

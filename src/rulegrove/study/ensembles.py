@@ -6,6 +6,7 @@ import numpy as np
 
 from rulegrove import Fpc, Glmnet, Pathbuild, RuleEnsembleClassifier, Spgl1
 from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.design.terms import Linear
 from rulegrove.study.config import Config
 from rulegrove.study.splits import Split, error_rates
 
@@ -124,13 +125,13 @@ def path_scores(model: RuleEnsembleClassifier, X: FloatArray) -> FloatArray:
     >>> bool(np.allclose(scores, model.decision_function(X)))
     True
     """
-    terms, path = model.candidates_, model.path_
+    terms, path = model.candidates_[0], model.path_[0]
     used = np.flatnonzero(path.coefs.any(axis=0))
     block = np.ascontiguousarray(X.T)
     values = np.empty((len(X), used.size))
     for place, column in enumerate(used):
         term = terms[int(column)]
-        values[:, place] = term.values(block[term.feature]) if hasattr(term, "values") else term.holds(block)
+        values[:, place] = term.values(block[term.feature]) if isinstance(term, Linear) else term.holds(block)
     design = (values - terms.centers[used]) * terms.scales[used]
     return np.asarray(design @ path.coefs[:, used].T + path.intercepts)
 

@@ -118,7 +118,7 @@ def fitted_outcomes(model: RuleEnsembleClassifier, rows: Split) -> list[Outcome]
     return [
         *rates(rows.y_test, model.predict(rows.X_test), **model.get_params()),
         Outcome("terms", len(model.rules_)),
-        Outcome("candidates", len(model.candidates_)),
+        Outcome("candidates", len(model.candidates_[0])),
     ]
 
 

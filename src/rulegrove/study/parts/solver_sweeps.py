@@ -65,7 +65,7 @@ def path_outcomes(model: RuleEnsembleClassifier, rows: Split, method: str | None
         place = f"{value:.6g}"
         outcomes += rates(rows.y_test, predicted[:, point], method, place, **(settings if point == 0 else {}))
         outcomes.append(Outcome("terms", int(path.n_terms[point]), method, place))
-        outcomes.append(Outcome("candidates", len(model.candidates_), method, place))
+        outcomes.append(Outcome("candidates", len(model.candidates_[0]), method, place))
     return outcomes
 
 

@@ -40,7 +40,7 @@ def _measure(task: Task, config: Config) -> list[Outcome]:
             *rates(rows.y_test, path_predictions(model, rows.X_test)[:, point], name, **model.get_params()),
             Outcome("reached", float(errors[name][point] <= target), name),
             Outcome("terms", int(path.n_terms[point]), name),
-            Outcome("share", 100.0 * path.n_terms[point] / len(model.candidates_), name),
+            Outcome("share", 100.0 * path.n_terms[point] / len(model.candidates_[0]), name),
             Outcome("point", float(path.parameter.values[point]), name),
             Outcome("penalty", float(path.penalties[point]), name),
         ]
@@ -65,7 +65,7 @@ def _at_equal_overall_error(models: dict[str, RuleEnsembleClassifier], rows: Spl
     outcomes = []
     for name, model in models.items():
         point = _first_within(errors[name], target)
-        share = 100.0 * model.path_.n_terms[point] / len(model.candidates_)
+        share = 100.0 * model.path_.n_terms[point] / len(model.candidates_[0])
         outcomes.append(Outcome("share at equal overall error", share, name))
         outcomes.append(Outcome("reached overall error", float(errors[name][point] <= target), name))
     return outcomes
@@ -99,7 +99,7 @@ def _coefficients(model: RuleEnsembleClassifier, coefs: dict[str, FloatArray], c
     union = dict.fromkeys(int(column) for name in SOLVERS for column in _top(coefs[name]))
     features = [Feature(name) for name in candidates(config).feature_names]
     return [
-        Outcome("coefficient", float(coefs[name][column]), name, model.candidates_[column].text(features, 3))
+        Outcome("coefficient", float(coefs[name][column]), name, model.candidates_[0][column].text(features, 3))
         for column in union
         for name in SOLVERS
     ]
@@ -112,7 +112,7 @@ def _five_most_important(rows: Split, config: Config) -> list[Outcome]:
     coef = model.path_.coefs[point]
     features = [Feature(name) for name in candidates(config).feature_names]
     return [
-        Outcome("five largest", float(coef[column]), "fpc", model.candidates_[int(column)].text(features, 3))
+        Outcome("five largest", float(coef[column]), "fpc", model.candidates_[0][int(column)].text(features, 3))
         for column in _top(coef)[:N_TABLED]
     ]
 

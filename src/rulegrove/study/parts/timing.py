@@ -42,7 +42,7 @@ def _time_solver(name: str, rows: Split, config: Config, repetition: int) -> lis
     models = [paper_ensemble(config, repetition, **fixed).fit(rows.X, rows.y) for _ in range(n_runs)]
     return [
         Outcome("path seconds", min(model.path_.seconds for model in models), settings=models[0].get_params()),
-        Outcome("candidates", len(models[0].candidates_)),
+        Outcome("candidates", len(models[0].candidates_[0])),
         Outcome("terms", int(models[0].path_.n_terms[-1])),
     ]
 
