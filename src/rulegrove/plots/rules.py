@@ -260,7 +260,7 @@ def count_terms(n_shown: int, n_all: int) -> str:
 
 def _name_by_solver(models: Sequence[BaseRuleEnsemble]) -> dict[str, BaseRuleEnsemble]:
     """Name models by their solvers; those of one solver are numbered."""
-    names = [type(check_model(model, RuleComparisonDisplay.__name__).solver_[0]).__name__ for model in models]
+    names = [type(check_model(model, ComparisonDisplay.__name__).solver_[0]).__name__ for model in models]
     return {
         name if names.count(name) == 1 else f"{name} {names[: place + 1].count(name)}": model
         for place, (name, model) in enumerate(zip(names, models, strict=True))
