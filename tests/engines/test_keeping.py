@@ -154,7 +154,7 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was(monkeypatch, error, prese
     def fail(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr(keeping, "make_model", fail)
+    monkeypatch.setattr(keeping, "finish", fail)
     with pytest.raises(error):
         engines.refit(model, model.statistics_)
     assert list(vars(model)) == list(before)

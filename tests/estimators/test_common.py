@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
-from rulegrove.estimators import _base, attributes
+from rulegrove.estimators import attributes, pipeline
 from sklearn_checks import expected_failures
 from small_pools import shrink_pool
 
@@ -137,7 +137,7 @@ def test_a_refit_that_does_not_end_leaves_the_model_whole(monkeypatch, kind, pre
         def stop(*args, **kwargs):
             raise error
 
-        monkeypatch.setattr(_base, "make_model", stop)  # all but the last step of a fit
+        monkeypatch.setattr(pipeline, "make_model", stop)  # all but the last step of a fit
         monkeypatch.setattr(attributes, "mean_shares", stop)
     other = np.where(y > np.median(y), "new", "labels") if kind is RuleEnsembleClassifier else -y
     with pytest.raises((ValueError, MemoryError, KeyboardInterrupt)):

@@ -10,7 +10,7 @@ from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators import _base, _in_memory, autos
 from rulegrove.estimators._growing import draw_pool
-from rulegrove.estimators._training import NEVER_HELD_OUT, Target, TrainingData, assign_folds, make_rng, warn_constant
+from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, TrainingData, assign_folds, make_rng, warn_constant
 from rulegrove.estimators.autos import count_features, count_subsample
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -20,7 +20,7 @@ from small_pools import shrink_pool
 def make_data(values, y, weights=None, codes=None):
     values = np.asarray(values, dtype=np.float64)
     columns = Columns([Feature(f"c{k}") for k in range(values.shape[1])], values)
-    return TrainingData.of(columns, Target(np.asarray(y, dtype=np.float64)[:, None], 0.0, weights, codes))
+    return TrainingData.of(columns, Encoded(np.asarray(y, dtype=np.float64)[:, None], 0.0, weights, codes))
 
 
 @pytest.mark.parametrize(

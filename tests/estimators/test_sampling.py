@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove._hashing import hash_positions
-from rulegrove.estimators import _base
+from rulegrove.estimators import _training
 from rulegrove.estimators._sampling import TargetCode, TargetSummary, draw_lowest, draw_positions
 from rulegrove.exceptions import InvalidInputError
 from small_pools import shrink_pool
@@ -81,7 +81,7 @@ def test_statistics_are_of_all_rows_and_rules_of_the_drawn():
     for row in model.rules_:
         if row.kind == "rule":
             assert row.support == pytest.approx(row.term.holds(X.T).mean(), abs=1e-15)
-    seed = int(_base.make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
+    seed = int(_training.make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
     drawn, ranks = draw_positions(seed, np.arange(N_ROWS), 700)
     values = {float(value) for value in X[drawn[ranks < 500]].ravel()}
     for term in model.candidates_.linear.lower, model.candidates_.linear.upper:

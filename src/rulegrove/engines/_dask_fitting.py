@@ -90,22 +90,16 @@ def fit(
     """
     client = find_client(client)
     table = make_table(X, y, weights)
-    local = make_local(model)
-    engine = DaskEngine(table, client, batch_rows)
-    fit_over(
-        engine,
-        local,
+    return fit_over(
+        DaskEngine(table, client, batch_rows),
+        model,
         table.target,
         weights=table.weights,
         drop=drop,
+        named=table.has_names,
         max_gram_rows=max_gram_rows,
         keep_statistics=keep_statistics,
     )
-    learned = {**vars(local), **model.get_params(deep=False)}  # nothing of an earlier fit
-    if not table.has_names:
-        learned.pop("feature_names_in_", None)
-    model.__dict__ = learned
-    return model
 
 
 def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:

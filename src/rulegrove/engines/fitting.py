@@ -1,6 +1,7 @@
 """A fit over an engine: a sample, the statistics, and the rest on the spot."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,10 +19,11 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._fitted import share_classes
-from rulegrove.estimators._fitting import Pool
-from rulegrove.estimators._sampling import Folds, HashFolds, RowCode, Sampled, Size, TargetCode
-from rulegrove.estimators._training import TrainingData, make_rng
-from rulegrove.estimators.presets import using_preset
+from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._sampling import Chance, Folds, HashFolds, RowCode, Sampled, Size, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.pipeline import Fit, fit_source
+from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import InvalidInputError
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
@@ -34,6 +36,7 @@ def fit_over(
     *,
     weights: str | None = None,
     drop: Sequence[str] = (),
+    named: bool = True,
     max_gram_rows: int | None = None,
     keep_statistics: bool = False,
 ) -> M:
@@ -51,6 +54,8 @@ def fit_over(
         Name of the column of weights; rows of weight zero are left out.
     drop : sequence of str
         Columns to leave out.
+    named : bool
+        Whether the names of the columns are the user's, for the model to know.
     max_gram_rows : int, optional
         Most rows that enter the statistics, drawn uniformly; all by default.
     keep_statistics : bool
@@ -61,19 +66,21 @@ def fit_over(
     model
         The same object, fitted.
     """
-    layout = Layout.of(engine.schema.names, target, weights, classes=model._of_classes, drop=drop)
+    settings, kind = model.settle(), model.make_target()
+    layout = Layout.of(engine.schema.names, target, weights, classes=kind.has_labels, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
-    with using_preset(model) as used:
-        if engine.n_rows <= autos.POOL_ROWS:
-            fit_whole(engine, used, layout, keep_statistics=keep_statistics)
-            return model
-
-        def keep(code: RowCode, data: TrainingData, pools: list[Pool]) -> None:
-            used.statistics_ = keep_pools(layout, code, data, pools, engine.n_rows)
-
-        source = TableOfEngine(engine, layout, used, max_gram_rows)
-        used._fit_sampled(source, keep=keep if keep_statistics else None)
+    source: TableInMemory | TableOfEngine
+    if engine.n_rows <= autos.POOL_ROWS:
+        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
+        source = TableInMemory(drawn.rows, drawn.y, drawn.weights, target=kind, settings=settings)
+        found = fit_source(source, kind, settings, by_rows=not keep_statistics)
+        kept = {"statistics_": count_anew(engine, layout, drawn, found, settings)} if keep_statistics else {}
+    else:
+        source = TableOfEngine(engine, layout, settings, max_gram_rows)
+        found = fit_source(source, kind, settings)
+        kept = {"statistics_": keep_pools(layout, found, engine.n_rows)} if keep_statistics else {}
+    model.take_over(found if named else replace(found, names=None), **kept)
     return model
 
 
@@ -149,27 +156,16 @@ def fit(
     )
 
 
-def fit_whole(engine: Engine, model: BaseRuleEnsemble, layout: Layout, *, keep_statistics: bool = False) -> None:
-    """Read a table that is small into memory and fit as ever; statistics to keep are counted afterwards."""
-    drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
-    model._fit_table(drawn.rows, drawn.y, drawn.weights, by_rows=not keep_statistics)
-    if keep_statistics:
-        model.statistics_ = count_anew(engine, model, layout, drawn)
-
-
-def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: DrawnRows) -> FitStatistics:
-    """Count the candidates of a fitted model over the rows of a small table, with folds by their positions."""
-    columns = encode_columns(drawn.rows, model.model_.features, model.model_.names)
-    ranks = np.arange(drawn.y.size)
-    summary = drawn.summary
-    target = model._learn_target(Sampled(drawn.rows, columns, drawn.y, drawn.weights, drawn.positions, ranks, summary))
-    cv = model.cv if isinstance(model.cv, (int, np.integer)) else 5
-    n_folds = int(cv) if isinstance(model.selection, str) else 1
-    seed = int(make_rng(model.random_state).spawn(3)[2].integers(2**63))
-    weighted = summary.varies(target.class_weights)
-    terms = model.candidates_.distinct
+def count_anew(engine: Engine, layout: Layout, drawn: DrawnRows, found: Fit, settings: Settings) -> FitStatistics:
+    """Count the candidates of a fit over the rows of a small table, with folds by their positions."""
+    assert found.training is not None
+    target, features = found.target.code, found.model.features
+    cv = settings.cv if isinstance(settings.cv, (int, np.integer)) else 5
+    n_folds = int(cv) if settings.validates else 1
+    columns = encode_columns(drawn.rows, features, found.model.names)
     values = target.read(drawn.y, drawn.weights).values
-    data = TrainingData(columns, values, target.offset, drawn.weights, ranks)
+    data = TrainingData(columns, values, target.offset, drawn.weights, np.arange(drawn.y.size))
+    terms = found.candidates.distinct
     pools = tuple(
         PoolStatistics(
             own,
@@ -179,8 +175,9 @@ def count_anew(engine: Engine, model: BaseRuleEnsemble, layout: Layout, drawn: D
         )
         for place, own in enumerate(terms)
     )
-    folds = HashFolds(seed, n_folds)
-    empty = FitStatistics(columns.features, layout.target, layout.weights, target, weighted, folds, 0, pools)
+    folds = HashFolds(Chance.of(settings.random_state).fold_seed, n_folds)
+    weighted = found.training.code.weighted
+    empty = FitStatistics(features, layout.target, layout.weights, target, weighted, folds, 0, pools)
     return collect_over(engine, empty, mark=drawn.mark)
 
 
@@ -191,40 +188,39 @@ class TableOfEngine:
     ----------
     engine : Engine
     layout : Layout
-    model : BaseRuleEnsemble
-        Tells which columns are categories, and whether to show progress.
+    settings : Settings
     max_gram_rows : int, optional
         As in `fit_over`.
     """
 
-    def __init__(self, engine: Engine, layout: Layout, model: BaseRuleEnsemble, max_gram_rows: int | None = None):
-        self.engine, self.layout, self.model, self.max_gram_rows = engine, layout, model, max_gram_rows
+    def __init__(self, engine: Engine, layout: Layout, settings: Settings, max_gram_rows: int | None = None):
+        self.engine, self.layout, self.settings, self.max_gram_rows = engine, layout, settings, max_gram_rows
         self.drawn: DrawnSample | None = None
         self._seed = 0
 
-    def sample(self, seed: int, size: Size) -> Sampled:
+    def sample(self, chance: Chance, size: Size) -> Sampled:
         """Draw the rows whose random numbers are the smallest."""
         wanted = size(self.engine.n_rows)
         if wanted > max(autos.MOST_DRAWN, autos.POOL_ROWS) and wanted < self.engine.n_rows:
             raise InvalidInputError(
-                f"`subsample`={self.model.subsample!r} of {self.engine.n_rows:,} rows asks for {wanted:,} rows in "
+                f"`subsample`={self.settings.subsample!r} of {self.engine.n_rows:,} rows asks for {wanted:,} rows in "
                 "memory; give a count or 'auto'."
             )
-        progress = Progress(self.model.verbose)
-        drawn = draw_sample(self.engine, self.layout, seed, size, progress.stage("Drawing rows"))
+        progress = Progress(self.settings.verbose)
+        drawn = draw_sample(self.engine, self.layout, chance.sample_seed, size, progress.stage("Drawing rows"))
         progress.close()
-        self._seed, self.drawn, rows = seed, drawn, drawn.drawn
-        columns = learn_columns(rows.rows, self.model._reading, n_rows=self.engine.n_rows)
+        self._seed, self.drawn, rows = chance.sample_seed, drawn, drawn.drawn
+        columns = learn_columns(rows.rows, self.settings.reading, n_rows=self.engine.n_rows)
         return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary)
 
-    def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
+    def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
         """Deal all rows out to folds by their random numbers."""
         if not isinstance(cv, (int, np.integer)):
             raise InvalidInputError(
                 f"Tables in parts are dealt out to folds by the positions of their rows; give their number as `cv`, "
                 f"not {cv!r}."
             )
-        return HashFolds(seed, int(cv))
+        return HashFolds(chance.fold_seed, int(cv))
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Statistics]:
         """Count candidates over all rows, or as many as `max_gram_rows` allows."""

@@ -1,7 +1,6 @@
 """Statistics that outlive a fit: merged with those of new rows, they give a new model without the old rows."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -22,12 +21,13 @@ from rulegrove.engines.reading import Layout, keep_used, move_rule
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
-from rulegrove.estimators._fitted import Fitted, make_model, share_classes
+from rulegrove.estimators._fitted import share_classes
 from rulegrove.estimators._fitting import Pool, weight_terms
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
-from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
-from rulegrove.estimators.presets import using_preset
+from rulegrove.estimators._training import Drawn, TrainingData
+from rulegrove.estimators.pipeline import Fit, finish, prepare_solver, settle
+from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
 from rulegrove.rules.rule import Rule
@@ -162,8 +162,10 @@ class FitStatistics:
         save_statistics(self, path)
 
 
-def keep_pools(layout: Layout, code: RowCode, data: TrainingData, pools: Sequence[Pool], n_rows: int) -> FitStatistics:
-    """Return what is kept of a fit over a table beyond a pool of rows."""
+def keep_pools(layout: Layout, found: Fit, n_rows: int) -> FitStatistics:
+    """Return what is kept of a fit to a large table."""
+    assert found.training is not None
+    code, data, pools = found.training.code, found.training.data, found.pools
     assert isinstance(code.folds, HashFolds)
     if any(pool.design.whole is not None for pool in pools):
         raise InvalidInputError(
@@ -264,66 +266,49 @@ def refit(model: M, statistics: FitStatistics) -> M:
         A new fitted estimator, with the statistics as its `statistics_`.
     """
     new: M = clone(model)
-    with using_preset(new) as used:
-        _weight_anew(used, statistics)
-    if isinstance(new, RuleEnsembleClassifier):
-        new.calibration_ = getattr(model, "calibration_", None)
-        new._set_link()
-    new.statistics_ = statistics
+    settings, target = new.settle(), new.make_target()
+    if target.has_labels != (statistics.code.classes is not None):
+        kind = "numbers" if target.has_labels else "classes"
+        raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
+    target = model.recall_target().recall(statistics.code, n_pools=len(statistics.pools))
+    found = _solve_anew(settings, target, statistics)
+    new.take_over(found, statistics_=statistics)
     return new
 
 
-def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
-    """Set what a fit learns, from statistics alone."""
-    _set_known(new, statistics)
-    solver = new._suit_solver(new._make_solver(), statistics.n_rows, None)
+def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -> Fit:
+    """Fit to statistics alone."""
+    data, features = _without_rows(statistics), statistics.features
+    settled = settle(settings, target, data, prepare_solver(settings, target), by_rows=False)
+    solver = settled.solver
     if getattr(solver, "needs_rows", False):
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
-    selection, _ = new._resolve_choice(statistics.n_rows)
-    n_threads = count_threads(new.n_jobs)
-    features = statistics.features
-    forced = read_rules(new.rules, features) if new.force_rules else ()
-    constraints = Constraints(resolve_monotonic(new.monotonic, features, list_sources(features)), frozenset(forced))
-    designs, outputs = [], []
+    n_threads = count_threads(settings.n_jobs)
+    forced = read_rules(settings.rules, features) if settings.force_rules else ()
+    names = list_sources(features)
+    constraints = Constraints(resolve_monotonic(settings.monotonic, features, names), frozenset(forced))
+    pools = []
     for pool in statistics.pools:
         signs, unpenalised = constraints.signs(pool.terms), constraints.unpenalised(pool.terms)
         moments = pool.statistics.moments()
         design = Design(pool.terms, pool.statistics, moments, signs=signs, unpenalised=unpenalised)
-        folds = range(statistics.folds.n_folds if isinstance(selection, str) else 0)
-        held_out = run_tasks(design.fold, folds, n_threads)
-        outputs.append(
-            weight_terms(
-                solver,
-                design,
-                held_out,
-                selection=selection,
-                max_terms=new.max_terms,
-                joint=new._joint(solver),
-                settled=True,
-                n_threads=n_threads,
-                progress=Progress(new.verbose).stage("Weighting rules"),
-            )
+        folds = range(statistics.folds.n_folds if isinstance(settled.selection, str) else 0)
+        outputs = weight_terms(
+            solver,
+            design,
+            run_tasks(design.fold, folds, n_threads),
+            selection=settled.selection,
+            max_terms=settings.max_terms,
+            joint=target.together(solver),
+            settled=True,
+            n_threads=n_threads,
+            progress=Progress(settings.verbose).stage("Weighting rules"),
         )
-        designs.append(design)
-    data = _without_rows(statistics)
-    fitted = make_model(data, designs, new._keep_fits(designs, outputs))
-    new._keep(replace(fitted, class_shares=_find_shares(fitted, statistics)), data)
-    new._keep_settings(solver=solver, selection=selection)
-
-
-def _set_known(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
-    """Set what the estimator knows of attributes and classes, refusing one that is for other targets."""
-    classes = statistics.code.classes
-    if new._of_classes != (classes is not None):
-        kind = "classes" if classes is not None else "numbers"
-        raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
-    names = list_sources(statistics.features)
-    new.n_features_in_, new.feature_names_in_ = len(names), np.array(names, dtype=object)
-    if isinstance(new, RuleEnsembleClassifier):
-        assert classes is not None
-        new.classes_ = classes
-        auto = "shared" if len(statistics.pools) == 1 else "ovr"
-        new.multiclass_ = auto if new.multiclass == "auto" else new.multiclass
+        pools.append(Pool(design, [], outputs))
+    told = {"solver": solver, "selection": settled.selection}
+    told = {name: value for name, value in told.items() if settings.is_open(name)}
+    fit = finish(pools, target, data, None, settled=told, class_shares=_find_shares(statistics))
+    return replace(fit, names=np.array(names, dtype=object), n_columns=len(names))
 
 
 def _without_rows(statistics: FitStatistics) -> TrainingData:
@@ -331,17 +316,15 @@ def _without_rows(statistics: FitStatistics) -> TrainingData:
     nothing = np.empty(0)
     columns = Columns(statistics.features, [nothing] * len(statistics.features))
     targets = np.empty((0, statistics.code.n_outputs))
-    return TrainingData(columns, targets, statistics.code.offset, None, np.empty(0, dtype=np.int64))
+    ranks = np.empty(0, dtype=np.int64)
+    return TrainingData(columns, targets, statistics.code.offset, None, ranks, Drawn(ranks, statistics.n_rows))
 
 
-def _find_shares(fitted: Fitted, statistics: FitStatistics) -> FloatArray | None:
-    """Return the share of each class for the terms of a model, where there are more than two."""
-    if statistics.code.n_outputs == 1:
-        return None
-    known: dict[Rule, FloatArray] = {}
-    for pool in statistics.pools:
-        if pool.shares is not None:
-            known.update(zip(pool.terms.rules, pool.shares, strict=True))
-    nothing = np.zeros(statistics.code.n_outputs)
-    found = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in fitted.model.terms]
-    return np.array(found).reshape(len(found), statistics.code.n_outputs)
+def _find_shares(statistics: FitStatistics) -> dict[Rule, FloatArray]:
+    """Return the share of each class where a rule holds, as far as it is kept: that of more than two classes."""
+    return {
+        rule: shares
+        for pool in statistics.pools
+        if pool.shares is not None
+        for rule, shares in zip(pool.terms.rules, pool.shares, strict=True)
+    }

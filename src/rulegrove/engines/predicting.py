@@ -29,8 +29,7 @@ from rulegrove.engines.reading import (
     take_column,
 )
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import choose_classes
-from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.model import RuleModel, choose_classes
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 

@@ -1,83 +1,43 @@
-"""What the classifier and the regressor share: parameters, the fit, the fitted attributes."""
+"""What the classifier and the regressor share: parameters, fitted attributes, predictions."""
 
-import functools
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._progress import Progress
-from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import (
     HasMethods,
     Interval,
     RealNotInt,
     StrOptions,
     check_features,
-    check_groups,
     check_parameters,
-    check_weights,
     count_threads,
 )
-from rulegrove.columns import (
-    Columns,
-    Reading,
-    as_table,
-    count_rows,
-    encode_columns,
-    is_frame,
-    learn_columns,
-    list_names,
-)
-from rulegrove.design.terms import Linear
-from rulegrove.estimators import autos
-from rulegrove.estimators._constraints import Constraints, resolve_monotonic
-from rulegrove.estimators._design import Counted, Design, Request, count_requests
-from rulegrove.estimators._fitted import (
-    Fitted,
-    HeldOut,
-    make_model,
-    score_held_out,
-    share_importance,
-)
-from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, spawn_pairs
-from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
-from rulegrove.estimators._growing import (
-    Growth,
-    check_candidates,
-    check_subsample,
-)
+from rulegrove.columns import Columns, as_table, encode_columns, is_frame, list_names
+from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
-from rulegrove.estimators._sampling import RowCode, Sampled, Source, TargetCode
-from rulegrove.estimators._training import (
-    NEVER_HELD_OUT,
-    Drawn,
-    Target,
-    TrainingData,
-    assign_folds,
-    make_rng,
-    warn_constant,
-)
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
-from rulegrove.estimators.presets import NAMES, Presets, using_preset
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.pipeline import Fit, fit_source
+from rulegrove.estimators.presets import NAMES, Presets, find_settings, settle_preset
+from rulegrove.estimators.rule_table import RuleTable
+from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.joint_selection import Joint
-from rulegrove.losses import Loss
-from rulegrove.rules.rule import Rule
-from rulegrove.solvers import SOLVERS, Glmnet, Solver, make_solver
+from rulegrove.selection import Selection
+from rulegrove.solvers import SOLVERS, Path, Solver
 
 
 class BaseRuleEnsemble(BaseEstimator):
-    """Rules from boosted trees, weighted by a sparse fit; the target comes from the subclass."""
+    """Rules from boosted trees with the coefficients of a sparse fit; the target comes from the subclass."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [StrOptions(set(NAMES)), None],
@@ -183,34 +143,24 @@ class BaseRuleEnsemble(BaseEstimator):
         self.verbose = verbose
 
     _presets: ClassVar[Presets]  # what each changes
-    _losses: ClassVar[tuple[str, ...]]  # of solvers that suit the target
-    _no_loss_for: ClassVar[str]  # what other losses are for
-    _of_classes: ClassVar[bool]  # whether the target is classes
-    classes_: AnyArray  # of a classifier alone
+    model_: RuleModel
+    rules_: RuleTable
+    coef_: FloatArray
+    intercept_: float | FloatArray
+    feature_importances_: FloatArray
+    path_: PerOutput[Path]
+    selection_: PerOutput[Selection]
+    solver_: PerOutput[Solver]
+    candidates_: PerOutput[Terms]
     held_out_: ClassFigures | NumberFigures | None
+    settings_: dict[str, Any]
 
     @abstractmethod
-    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-        """Check the target and put it as the fit wants it."""
-
-    @abstractmethod
-    def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
-        """Check the target of a table beyond a pool and return it as an array."""
-
-    @abstractmethod
-    def _learn_target(self, sampled: Sampled) -> TargetCode:
-        """Return how the target of a table beyond a pool becomes numbers; keep what the estimator knows of it."""
-
-    @abstractmethod
-    def _tree_loss(self, targets: FloatArray) -> Loss:
-        """Return the loss whose residuals the trees are grown on."""
-
-    @abstractmethod
-    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
-        """Tell what each term says about the target, as fields of a `RankedTerm`."""
+    def make_target(self) -> Target:
+        """Return the kind of target, with the parameters that concern it."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow rules, weight them, keep the best few.
+        """Grow rules, solve for their coefficients, keep the best few.
 
         Parameters
         ----------
@@ -230,333 +180,53 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
-        return self._fit_table(X, y, sample_weight, groups, by_rows=True)
-
-    def _fit_table(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, *, by_rows: bool) -> Self:
-        """Fit as `fit` does; without `by_rows` a solver that is left to choose goes by statistics alone."""
-        with using_preset(self) as used:
-            check_sources(used)
-            solver = used._make_solver()
-            table = as_table(X)
-            if count_rows(table) > autos.POOL_ROWS:
-                used._fit_sampled(used._in_memory(table, y, sample_weight, groups), solver)
-                return self
-            data, folds, n_folds, rngs = used._read(table, y, sample_weight, groups)
-
-            def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
-                return count_requests(data, requests, folds, count_threads(used.n_jobs), progress)
-
-            used._fit(solver, data, folds, n_folds, rngs, count, by_rows=by_rows)
+        settings = self.settle()
+        target = self.make_target()
+        if y is None:
+            raise InvalidInputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        source = TableInMemory(X, y, sample_weight, groups, target=target, settings=settings)
+        self.take_over(fit_source(source, target, settings))
         return self
 
-    def _fit_sampled(
-        self,
-        source: Source,
-        solver: Solver | None = None,
-        keep: Callable[[RowCode, TrainingData, list[Pool]], None] | None = None,
-    ) -> Self:
-        """Fit to a table beyond a pool: learn from a sample of its rows, count over all of them.
+    def recall_target(self) -> Target:
+        """Return the target as the fit has left it, or as `make_target` does before any fit."""
+        return self.make_target()
+
+    def settle(self) -> Settings:
+        """Check the parameters and return them as settings of a fit, with the preset applied."""
+        check_parameters(self)
+        return Settings.of(settle_preset(self))
+
+    def take_over(self, fit: Fit, **more: Any) -> None:
+        """Become what a fit has found, in one step; nothing of an earlier fit is left.
 
         Parameters
         ----------
-        source : Source
-        solver : Solver, optional
-            What `_make_solver` has made, if it was called before.
-        keep : callable, optional
-            Given the pools of rules with their statistics, before these are forgotten.
+        fit : Fit
+        **more
+            Further fitted attributes.
         """
-        if solver is None:
-            check_parameters(self)
-            check_sources(self)
-            solver = self._make_solver()
-        *rngs, seeds = make_rng(self.random_state).spawn(3)
-        fold_seed, sample_seed = (int(seed) for seed in seeds.integers(2**63, size=2))
-        sampled = source.sample(sample_seed, functools.partial(self._count_drawn, solver))
-        check_features(self, sampled.table, reset=True)
-        target_code = self._learn_target(sampled)
-        weighted = sampled.summary.varies(target_code.class_weights)
-        target_code = target_code.weighing(sampled.summary.heaviest if weighted else None)
-        target = target_code.read(sampled.y, sampled.weights)
-        data = TrainingData.of(sampled.columns, target, Drawn(sampled.ranks, sampled.summary.n_rows))
-        data = replace(data, units=target_code.units)
-        check_subsample(self.subsample, data.n_counted)
-        warn_constant(data)
-        cv = (5 if self.cv is None else self.cv) if isinstance(self.selection, str) else 1
-        dealt = source.deal(cv, target_code, fold_seed)
-        code = RowCode(sampled.columns.features, target_code, weighted, dealt)
-        *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
+        learned = {**self._learn(fit), "settings_": {**find_settings(self), **fit.settled}, **more}
+        kept = {name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")}
+        self.__dict__ = {**kept, **learned}
 
-        def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
-            return source.count(requests, code, progress)
-
-        pools = self._fit(solver, data, folds, dealt.n_folds, rngs, count, by_rows=False)
-        if keep is not None:
-            keep(code, data, pools)
-        return self
-
-    def _count_drawn(self, solver: Solver, n_counted: int) -> int:
-        """Return how many rows to draw of those that count: for trees, for probabilities, for the solver."""
-        return autos.count_drawn(self.subsample, n_counted, needs_rows=bool(getattr(solver, "needs_rows", False)))
-
-    @property
-    def _reading(self) -> Reading:
-        """What the parameters say about the columns; given trees have seen every one of them."""
-        return Reading(
-            categorical=self.categorical_features,
-            numeric=self.numeric_features,
-            identifiers=self.identifiers if self.trees is None else None,
-            max_categories=self.max_bins,
-        )
-
-    def _in_memory(self, table: Any, y: Any, sample_weight: Any, groups: Any) -> TableInMemory:
-        """Return a table with its target as a source to fit to."""
-        return TableInMemory(
-            table,
-            y,
-            sample_weight,
-            groups,
-            read_labels=self._read_labels,
-            classes=self._of_classes,
-            reading=self._reading,
-            n_threads=count_threads(self.n_jobs),
-        )
-
-    def _fit(
-        self,
-        solver: Solver,
-        data: TrainingData,
-        folds: IntArray,
-        n_folds: int,
-        rngs: list[np.random.Generator],
-        count: Count,
-        *,
-        by_rows: bool,
-    ) -> list[Pool]:
-        """Grow rules from the data, have them counted, weight them, keep the best few."""
-        self.__dict__.pop("statistics_", None)  # those of an earlier fit
-        progress = Progress(self.verbose)
-        n_threads = count_threads(self.n_jobs)
-        selection, honest = self._resolve_choice(data.n_counted)
-        solver = self._suit_solver(solver, data.n_counted, data if by_rows else None)
-        parts = self._pools(data)
-        growth, joint = self._growth(data), self._joint(solver)
-        if self.force_rules:
-            self._check_forced(growth.given.own, solver, joint, data)
-        plan = Plan(
-            growth=growth,
-            solver=data.units.take_solver(solver),
-            selection=data.units.take_point(solver, selection),
-            max_terms=self.max_terms,
-            folds=folds,
-            n_folds=n_folds,
-            honest=honest,
-            joint=joint,
-            n_threads=n_threads,
-        )
-        pools = fit_pools(parts, plan, spawn_pairs(rngs, len(parts)), count, progress)
-        progress.close()
-        if not data.units.is_plain:
-            pools = [pool.give_back(data.units, selection) for pool in pools]
-            data = data.give_back()
-        outputs = self._keep_fits([pool.design for pool in pools], [pool.outputs for pool in pools])
-        self._keep(make_model(data, [pool.design for pool in pools], outputs), data)
-        held_out = score_held_out(data, folds, pools)
-        self._calibrate(held_out)
-        self._keep_settings(
-            solver=solver,
-            selection=selection,
-            honest_cv=honest,
-            subsample=autos.count_subsample(self.subsample, data.n_counted),
-            max_features=growth.max_features,
-            tree_loss=growth.loss.name,
-            **({"cv": n_folds} if isinstance(selection, str) else {}),
-        )
-        if held_out is not None:
-            self.held_out_ = self._judge(held_out, data, honest=self._is_honest(held_out, data, regrown=honest))
-        return pools
-
-    def _keep_settings(self, **found: Any) -> None:
-        """Set `settings_`: of the parameters that are left open, what was found for them."""
-        found |= self._settled_of_target()
-        self.settings_ = {name: value for name, value in found.items() if self._is_open(name)}
-
-    def _is_open(self, parameter: str) -> bool:
-        """Whether a parameter is left to be settled."""
-        value = getattr(self, parameter)
-        return (isinstance(value, str) and value == "auto") or (parameter == "cv" and value is None)
-
-    def _settled_of_target(self) -> dict[str, Any]:
-        """Return what was settled of parameters that the kind of target has."""
-        return {}
-
-    def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
-        """Set the fitted attributes that tell of all candidates; return the outputs of all pools."""
-        outputs = [weighted for of_pool in of_pools for weighted in of_pool]
-        self.path_ = PerOutput(weighted.path for weighted in outputs)
-        self.selection_ = PerOutput(weighted.selection for weighted in outputs)
-        self.solver_ = PerOutput(weighted.solver for weighted in outputs)
-        self.candidates_ = PerOutput(
-            design.terms for design, of_pool in zip(designs, of_pools, strict=True) for _ in of_pool
-        )
-        return outputs
-
-    def _calibrate(self, held_out: HeldOut | None) -> None:
-        """Fit what turns scores into probabilities, if anything does."""
-
-    @abstractmethod
-    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures | NumberFigures:
-        """Tell how well held-out rows were predicted."""
-
-    def _is_honest(self, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:
-        """Whether no rule has seen the rows that were held out: given trees may have, an expert's rules have not.
-
-        Of a table beyond a pool these rows are the last ones drawn, mostly such that no tree was grown on.
-        """
-        if self.trees is not None:
-            return False
-        if regrown or self.n_candidates == 0 or self.terms == "linear":
-            return True
-        if data.drawn is None:
-            return False
-        pool = autos.size_pool(autos.count_subsample(self.subsample, data.n_counted))
-        return bool(data.drawn.ranks[held_out.rows].min() >= pool)
-
-    def _joint(self, solver: Solver) -> Joint | None:
-        """Return how several outputs are solved together, if they are."""
-        return None
-
-    def _check_forced(self, rules: tuple[Rule, ...], solver: Solver, joint: Joint | None, data: TrainingData) -> None:
-        """Refuse forced rules where no fit can weight them without a penalty."""
-        if joint is not None and data.targets.shape[1] > 1:
-            raise InvalidInputError(
-                "`force_rules` is not for fits that weight the rules of all classes together; take multiclass='ovr', "
-                "or 'shared' with Glmnet(loss='squared')."
-            )
-        if getattr(solver, "loss", "squared") == "logistic":
-            check_finite_weights(rules, data)
-
-    @property
-    def _grows(self) -> bool:
-        """Whether rules are grown; given ones are the same for all outputs and folds."""
-        return self.trees is None and (self.n_candidates > 0 or self.terms == "linear")
-
-    def _resolve_choice(self, n_rows: int) -> tuple[str | float, bool]:
-        """Return the rule of choice and whether folds grow rules of their own.
-
-        Given trees may have seen every row, so the choice is that for shared rules. An expert's rules alone have seen
-        none: their folds are honest without growing anything anew.
-        """
-        if self._grows:
-            return autos.resolve_choice(self.selection, self.honest_cv, n_rows)
-        selection, _ = autos.resolve_choice(self.selection, self.trees is None, n_rows)
-        return selection, self.honest_cv != "auto" and bool(self.honest_cv)
-
-    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
-        """Return the solver with what the number of rows decides; without data there are statistics alone."""
-        return solver
-
-    def _pools(self, data: TrainingData) -> list[TrainingData]:
-        """Return the data by which rules are grown: one pool of rules for all outputs."""
-        return [data]
-
-    def _make_solver(self) -> Solver:
-        """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
-        solver: Any = Glmnet() if self._is_open("solver") else make_solver(self.solver)
-        if hasattr(solver, "check"):
-            solver.check()
-        if self.monotonic is not None and not getattr(solver, "takes_constraints", False):
-            raise InvalidInputError(
-                f"`monotonic` needs solver='glmnet' or Glmnet(...), which can hold coefficients to a sign; "
-                f"got {solver!r}."
-            )
-        if self.force_rules and not getattr(solver, "takes_constraints", False):
-            raise InvalidInputError(
-                f"`force_rules` needs solver='glmnet' or Glmnet(...), which can leave terms without a penalty; "
-                f"got {solver!r}."
-            )
-        loss = getattr(solver, "loss", "squared")
-        if loss in self._losses:
-            return cast(Solver, solver)
-        if isinstance(self.solver, str):
-            return cast(Solver, solver.set_params(loss=self._losses[0]))
-        raise InvalidInputError(
-            f"{type(self).__name__} cannot use {type(solver).__name__}(loss={loss!r}), which is for "
-            f"{self._no_loss_for}; give it loss={' or '.join(repr(name) for name in self._losses)}."
-        )
-
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
-    ) -> tuple[TrainingData, IntArray, int, list[np.random.Generator]]:
-        """Check the table, the target and the weights; deal out the folds."""
-        table = as_table(X)
-        columns = learn_columns(table, self._reading)
-        check_features(self, table, reset=True)
-        target = self._read_target(y, columns.n_rows, check_weights(sample_weight, columns.n_rows))
-        data = TrainingData.of(columns, target)
-        check_subsample(self.subsample, data.rows.size)
-        warn_constant(data)
-        *rngs, fold_rng = make_rng(self.random_state).spawn(3)
-        dealt = check_groups(groups, columns.n_rows)
-        if isinstance(self.selection, str):
-            labels = y if target.codes is None else self.classes_[target.codes]
-            cv = 5 if self.cv is None else self.cv
-            folds, n_folds = assign_folds(cv, data, target.codes, X, labels, fold_rng, dealt)
-        else:
-            folds, n_folds = np.full(columns.n_rows, NEVER_HELD_OUT), 1
-            folds[data.rows] = 0
-        return data, folds, n_folds, rngs
-
-    def _growth(self, data: TrainingData) -> Growth:
-        """Return the parameters of the trees, resolved."""
-        check_candidates(self.n_candidates)
-        given = take_given(self, data)
-        constraints = replace(self._constraints(data), forced=frozenset(given.own if self.force_rules else ()))
-        check_directions(given.own, constraints, data)
-        return Growth(
-            n_candidates=self.n_candidates,
-            mean_leaves=self.mean_leaves,
-            subsample=self.subsample,
-            shrinkage=self.shrinkage,
-            max_features=autos.count_features(self.max_features, data.columns.n_features),
-            min_samples_leaf=self.min_samples_leaf,
-            min_impurity=data.units.take_impurity(self.min_impurity),
-            max_conditions=self.max_conditions,
-            max_bins=self.max_bins,
-            max_correlation=self.max_correlation,
-            terms=self.terms,
-            loss=self._tree_loss(data.targets[data.rows]),
-            stable=self.stable,
-            constraints=constraints,
-            given=given,
-        )
-
-    def _constraints(self, data: TrainingData) -> Constraints:
-        """Return what the coefficients must respect."""
-        return Constraints(resolve_monotonic(self.monotonic, data.columns.features, data.columns.names))
-
-    def _keep(self, fitted: Fitted, data: TrainingData) -> None:
-        """Set the fitted attributes that tell of the chosen terms."""
-        features = data.columns.features
-        rows = [
-            RankedTerm(
-                rank=place + 1,
-                kind="rule" if isinstance(term, Rule) else "linear",
-                text=term.text(features),
-                importance=float(fitted.importances[place]),
-                support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
-                aliases=tuple(
-                    f"{'not ' * alias.opposite}{alias.rule.text(features)}" for alias in fitted.aliases[place]
-                ),
-                term=term,
-                **about,
-            )
-            for place, (term, about) in enumerate(zip(fitted.model.terms, self._describe(fitted, data), strict=True))
-        ]
-        self.model_ = fitted.model
-        self.held_out_ = None
-        self.rules_ = RuleTable(rows, of_classes=hasattr(self, "classes_"))
-        self.coef_, self.intercept_ = fitted.model.coefs, fitted.model.intercept
-        self.feature_importances_ = share_importance(fitted)
+    def _learn(self, fit: Fit) -> dict[str, Any]:
+        """Return the fitted attributes of a fit."""
+        names = {} if fit.names is None else {"feature_names_in_": fit.names}
+        return {
+            "model_": fit.model,
+            "rules_": fit.rules,
+            "coef_": fit.model.coefs,
+            "intercept_": fit.model.intercept,
+            "feature_importances_": fit.feature_importances,
+            "path_": fit.paths,
+            "selection_": fit.selections,
+            "solver_": fit.solvers,
+            "candidates_": fit.candidates,
+            "held_out_": fit.held_out,
+            "n_features_in_": fit.n_columns,
+            **names,
+        }
 
     def _columns(self, X: Any) -> Columns:
         """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""
@@ -614,7 +284,7 @@ class BaseRuleEnsemble(BaseEstimator):
         'Iris-setosa'
         """
         check_is_fitted(self)
-        classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else None
+        classes = None if self.model_.classes is None else tuple(self.model_.classes.tolist())
         return explain_rows(self.model_, self._columns(X), self.rules_, classes)
 
     @classmethod

@@ -1,6 +1,6 @@
 """What is made of the chosen points: the model, what the rows say about its terms, held-out scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,10 +32,10 @@ class Fitted:
     mean_targets : ndarray of shape (n_terms,)
         Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
     aliases : tuple of tuple of Alias
-    class_shares : ndarray of shape (n_terms, n_classes), optional
+    output_means : ndarray of shape (n_outputs,)
+        Mean of each output over all training rows.
+    class_shares : mapping from Rule to ndarray of shape (n_classes,), optional
         Share of each class where a rule holds, where it is known without the rows.
-    output_means : ndarray of shape (n_outputs,), optional
-        Mean of each output over all training rows; None in a model that was read from a file.
     """
 
     model: RuleModel
@@ -43,8 +43,8 @@ class Fitted:
     supports: FloatArray
     mean_targets: FloatArray
     aliases: tuple[tuple[Alias, ...], ...]
-    class_shares: FloatArray | None = None
-    output_means: FloatArray | None = None
+    output_means: FloatArray
+    class_shares: Mapping[Rule, FloatArray] | None = None
 
 
 @dataclass
@@ -105,7 +105,7 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
         np.array([entry.support for entry in ranked], dtype=np.float64),
         np.array([entry.mean_target for entry in ranked], dtype=np.float64),
         tuple(entry.aliases for entry in ranked),
-        output_means=output_means,
+        output_means,
     )
 
 
@@ -208,12 +208,11 @@ def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_
     return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny))
 
 
-def share_importance(fitted: Fitted) -> FloatArray:
+def share_importance(model: RuleModel, importances: FloatArray) -> FloatArray:
     """Share the importance of terms equally among their attributes, and so among columns; all add up to one."""
-    model = fitted.model
     shares = np.zeros(len(model.names))
     places = locate_sources(model.features, model.names)
-    for term, importance in zip(model.terms, fitted.importances, strict=True):
+    for term, importance in zip(model.terms, importances, strict=True):
         for feature in term.features:
             shares[places[feature]] += importance / len(term.features)
     return shares / shares.sum() if shares.any() else shares

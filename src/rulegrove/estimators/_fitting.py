@@ -214,7 +214,7 @@ def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -
         (request.rules, request.linear),
         counted,
         request.sides(plan.folds),
-        plan.growth.max_correlation,
+        plan.growth.settings.max_correlation,
         bool(getattr(plan.solver, "needs_rows", False)),
         plan.n_threads,
         plan.growth.constraints,

@@ -12,6 +12,7 @@ from rulegrove.columns import CHUNK_ROWS
 from rulegrove.design.bits import compile_rules
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import DroppedRuleWarning, InvalidInputError
 from rulegrove.rules.extract import draw_rules
 from rulegrove.rules.parse import read_rules
@@ -40,36 +41,24 @@ class Given:
 NOTHING_GIVEN = Given()
 
 
-def check_sources(model: Any) -> None:
-    """Refuse parameters of an estimator that contradict each other about where rules come from."""
-    n_candidates, trees, rules, terms = model.n_candidates, model.trees, model.rules, model.terms
-    if terms == "linear" and (trees is not None or rules is not None):
-        name = "rules" if rules is not None else "trees"
-        raise InvalidInputError(f"`{name}` are for models with rules, and terms='linear' has none; take terms='both'.")
-    if trees is not None and n_candidates == 0:
-        raise InvalidInputError("n_candidates=0 takes no rule from `trees`; raise it, or leave `trees` out.")
-    if trees is not None and model.honest_cv != "auto" and model.honest_cv:
-        raise InvalidInputError(
-            "honest_cv=True grows rules anew without each fold, which given `trees` do not allow; take 'auto' or False."
-        )
-    if model.force_rules and (rules is None or len(rules) == 0):
-        raise InvalidInputError("force_rules=True puts `rules` into the model, and there are none; give some.")
-    if trees is None and n_candidates < 2 and terms != "linear" and (n_candidates == 1 or rules is None):
-        ways = "at least 2, or 0 together with `rules` of your own or terms='linear'"
-        raise InvalidInputError(f"`n_candidates` must be {ways}; got {n_candidates}.")
+def take_given(settings: Settings, data: TrainingData, *, named: bool) -> Given:
+    """Return the rules that are given.
 
-
-def take_given(model: Any, data: TrainingData) -> Given:
-    """Return the rules that an estimator is given."""
+    Parameters
+    ----------
+    settings : Settings
+    data : TrainingData
+    named : bool
+        Whether the table has column names of its own.
+    """
     of_trees: tuple[Rule, ...] | None = None
     own: tuple[Rule, ...] = ()
-    if model.trees is not None:
-        named = hasattr(model, "feature_names_in_")
+    if settings.trees is not None:
         of_trees = take_trees(
-            model.trees, data, named=named, n_rules=model.n_candidates, max_conditions=model.max_conditions
+            settings.trees, data, named=named, n_rules=settings.n_candidates, max_conditions=settings.max_conditions
         )
-    if model.rules is not None:
-        own = take_rules(model.rules, data, forced=model.force_rules, max_terms=model.max_terms)
+    if settings.rules is not None:
+        own = take_rules(settings.rules, data, forced=settings.force_rules, max_terms=settings.max_terms)
     return Given(own, of_trees)
 
 

@@ -13,6 +13,7 @@ from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._given import NOTHING_GIVEN, Given
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.autos import count_subsample, size_pool
+from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
@@ -20,37 +21,31 @@ from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.trees.boosting import grow_forest
 
-MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
-
 
 @dataclass(frozen=True)
 class Growth:
-    """How rules are grown: the parameters of an estimator that concern the trees, resolved to numbers."""
+    """How rules are grown: the settings, and what the data make of them.
 
-    n_candidates: int
-    mean_leaves: float
-    subsample: Any
-    shrinkage: float
+    Attributes
+    ----------
+    settings : Settings
+    max_features : int
+        Attributes tried at a split.
+    min_impurity : float
+        In the units of the data.
+    loss : Loss
+        Whose residuals the trees are grown on.
+    constraints : Constraints
+    given : Given
+        Rules that are not grown.
+    """
+
+    settings: Settings
     max_features: int
-    min_samples_leaf: int
     min_impurity: float
-    max_conditions: int | None
-    max_bins: int
-    max_correlation: float
-    terms: str
     loss: Loss
-    stable: bool = False
     constraints: Constraints = NO_CONSTRAINTS
     given: Given = NOTHING_GIVEN
-
-
-def check_candidates(n_candidates: int) -> None:
-    """Refuse more rules than pairs of them could be counted."""
-    if n_candidates > MOST_CANDIDATES:
-        raise InvalidInputError(
-            f"`n_candidates` must be at most {MOST_CANDIDATES:,}, for counts of all pairs of rules have to fit into "
-            f"memory; got {n_candidates}. A few thousand serve most tables."
-        )
 
 
 def check_subsample(subsample: Any, n_rows: int) -> None:
@@ -76,28 +71,29 @@ def grow_rules(
     n_threads: int = 1,
 ) -> tuple[tuple[Rule, ...], LinearTerms]:
     """Candidate rules and linear terms from some of the rows."""
+    settings = growth.settings
     if data.drawn is None:
-        subsample = count_subsample(growth.subsample, rows.size)
+        subsample = count_subsample(settings.subsample, rows.size)
         pool = draw_pool(rows, subsample, rng)
     else:
-        subsample = count_subsample(growth.subsample, data.n_counted * rows.size // data.rows.size)
+        subsample = count_subsample(settings.subsample, data.n_counted * rows.size // data.rows.size)
         pool = rows[data.drawn.ranks[rows] < size_pool(subsample)]
     block = data.columns.take(pool)
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = growth.given.of_trees or ()
-    grows = growth.given.of_trees is None and growth.n_candidates > 0 and growth.terms != "linear"
+    grows = growth.given.of_trees is None and settings.n_candidates > 0 and settings.terms != "linear"
     of_both: dict[str, Any] = {
         "weights": weights,
         "n_categories": data.columns.n_categories,
         "loss": growth.loss,
-        "n_rules": growth.n_candidates,
-        "mean_leaves": growth.mean_leaves,
-        "min_samples_leaf": growth.min_samples_leaf,
+        "n_rules": settings.n_candidates,
+        "mean_leaves": settings.mean_leaves,
+        "min_samples_leaf": settings.min_samples_leaf,
         "min_impurity": growth.min_impurity,
-        "max_conditions": growth.max_conditions,
+        "max_conditions": settings.max_conditions,
         "on_progress": progress,
     }
-    if grows and growth.stable:
+    if grows and settings.stable:
         rules = grow_stable_rules(block, data.targets[pool], **of_both)
     elif grows:
         forest = grow_forest(
@@ -105,15 +101,15 @@ def grow_rules(
             data.targets[pool],
             **of_both,
             subsample=min(subsample, pool.size),
-            shrinkage=growth.shrinkage,
+            shrinkage=settings.shrinkage,
             max_features=growth.max_features,
-            max_bins=growth.max_bins,
+            max_bins=settings.max_bins,
             monotonic=growth.constraints.monotonic,
             rng=rng,
             n_threads=n_threads,
         )
         rules = extract_rules(forest)
-    allowed = np.full(data.columns.n_features, 1) if growth.terms == "rules" else data.columns.n_categories
+    allowed = np.full(data.columns.n_features, 1) if settings.terms == "rules" else data.columns.n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
     rules = growth.constraints.allowed(dict.fromkeys((*growth.given.own, *rules)))
     linear = fit_linear_terms(block, weights, allowed, n_threads=n_threads)

@@ -1,16 +1,17 @@
-"""A table in memory beyond a pool of rows, read as one out of memory is."""
+"""A table in memory, small or large, as the source of a fit."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._typing import AnyArray
-from rulegrove._validation import check_groups, check_weights
-from rulegrove.columns import Columns, Reading, count_rows, learn_columns
+from rulegrove._validation import check_groups, check_weights, count_threads
+from rulegrove.columns import Columns, as_table, count_rows, learn_columns
+from rulegrove.estimators import autos
 from rulegrove.estimators._design import Counted, Request, count_requests
 from rulegrove.estimators._sampling import (
+    Chance,
     Folds,
     GivenFolds,
     HashFolds,
@@ -22,6 +23,8 @@ from rulegrove.estimators._sampling import (
     draw_positions,
 )
 from rulegrove.estimators._training import TrainingData, assign_folds
+from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.target import Target
 
 
 class TableInMemory:
@@ -29,45 +32,47 @@ class TableInMemory:
 
     Parameters
     ----------
-    table : array or data frame of shape (n_rows, n_features)
+    X : array-like or data frame of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     sample_weight : array-like of shape (n_rows,), optional
     groups : array-like of shape (n_rows,), optional
         Rows that are held out together.
-    read_labels : callable
-        What checks the target and returns it as an array: ``read_labels(y, n_rows)``.
-    classes : bool
-        Whether the target is classes.
-    reading : Reading
-        What the user says about the columns.
-    n_threads : int
+    target : Target
+    settings : Settings
+    whole : bool, default=False
+        Whether to take all rows however many they are; otherwise rows of a large table are drawn.
     """
 
     def __init__(
         self,
-        table: Any,
+        X: Any,
         y: Any,
-        sample_weight: Any,
-        groups: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
         *,
-        read_labels: Callable[[Any, int], AnyArray],
-        classes: bool,
-        reading: Reading,
-        n_threads: int,
+        target: Target,
+        settings: Settings,
+        whole: bool = False,
     ):
-        n_rows = count_rows(table)
-        self.table, self.n_threads = table, n_threads
+        self.table = as_table(X)
+        n_rows = count_rows(self.table)
+        self.is_whole = whole or n_rows <= autos.POOL_ROWS
         self.weights = check_weights(sample_weight, n_rows)
-        self.y = read_labels(y, n_rows)
+        self.y = target.check(y, n_rows)
         self.groups = check_groups(groups, n_rows)
-        self.classes, self.reading = classes, reading
+        self.target, self.settings = target, settings
         self.columns: Columns | None = None
 
-    def sample(self, seed: int, size: Size) -> Sampled:
-        """Draw the rows whose random numbers are the smallest."""
+    def sample(self, chance: Chance, size: Size) -> Sampled:
+        """Return all rows of a small table, or of a large one those whose random numbers are the smallest."""
+        summary = TargetSummary.of(self.y, self.weights, classes=self.target.has_labels)
+        if self.is_whole:
+            self.columns = learn_columns(self.table, self.settings.reading)
+            positions = np.arange(len(self.y))
+            return Sampled(self.table, self.columns, self.y, self.weights, positions, None, summary)
         counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)
-        positions, ranks = draw_positions(seed, counted, size(counted.size))
-        self.columns = learn_columns(self.table, self.reading, rows=positions)
+        positions, ranks = draw_positions(chance.sample_seed, counted, size(counted.size))
+        self.columns = learn_columns(self.table, self.settings.reading, rows=positions)
         return Sampled(
             table=self.table,
             columns=Columns(self.columns.features, list(self.columns.take(positions)), names=self.columns.names),
@@ -75,18 +80,18 @@ class TableInMemory:
             weights=None if self.weights is None else self.weights[positions],
             positions=positions,
             ranks=ranks,
-            summary=TargetSummary.of(self.y, self.weights, classes=self.classes),
+            summary=summary,
         )
 
-    def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
-        """Deal all rows out to folds: by their random numbers, by whole groups, or as a splitter does."""
-        if isinstance(cv, (int, np.integer)) and (self.groups is None or cv == 1):
-            return HashFolds(seed, int(cv))
+    def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
+        """Deal all rows out to folds: evenly, by whole groups, as a splitter does, or many rows by chance."""
+        if not self.is_whole and isinstance(cv, (int, np.integer)) and self.groups is None:
+            return HashFolds(chance.fold_seed, int(cv))
         assert self.columns is not None
-        target = code.read(self.y, self.weights)
-        data = TrainingData.of(self.columns, target)
-        rng = np.random.default_rng(seed)
-        folds, n_folds = assign_folds(cv, data, target.codes, self.table, self.y, rng, self.groups)
+        encoded = code.read(self.y, self.weights)
+        data = TrainingData.of(self.columns, encoded)
+        rng = chance.folds if self.is_whole else np.random.default_rng(chance.fold_seed)
+        folds, n_folds = assign_folds(cv, data, encoded.codes, self.table, self.y, rng, self.groups)
         return GivenFolds(folds, n_folds)
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:
@@ -95,4 +100,4 @@ class TableInMemory:
         rows = np.arange(len(self.y))
         values, weights, folds = code.read(self.y, self.weights, rows)
         data = TrainingData(self.columns, values, code.target.offset, weights, rows)
-        return count_requests(data, requests, folds, self.n_threads, progress)
+        return count_requests(data, requests, folds, count_threads(self.settings.n_jobs), progress)

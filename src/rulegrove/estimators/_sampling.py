@@ -1,9 +1,11 @@
-"""Tables beyond a pool of rows: what is learned from a sample, and what is counted over all rows.
+"""What a fit asks of a table, wherever its rows are: a sample to learn from, folds, and counts over all rows.
 
-A row is drawn, and dealt to a fold, by random numbers that belong to its position in the table. In memory, out of core
-and on many machines the same rows are therefore drawn, and the same rules grown.
+A row of a large table is drawn, and dealt to a fold, by random numbers that belong to its position. In memory, out of
+core and on many machines the same rows are therefore drawn, and the same rules grown. A table of up to
+`autos.POOL_ROWS` rows is its own sample.
 """
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -14,7 +16,7 @@ from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators._design import Counted, Request
-from rulegrove.estimators._training import NEVER_HELD_OUT, Target
+from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, make_rng
 from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import InvalidInputError
 
@@ -69,14 +71,14 @@ class TargetCode:
         """Columns that the target becomes."""
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
-    def read(self, y: AnyArray, weights: FloatArray | None) -> Target:
+    def read(self, y: AnyArray, weights: FloatArray | None) -> Encoded:
         """Return values of the target as the fit wants them."""
         if self.classes is None:
             numbers, weights = self._take(np.asarray(y, dtype=np.float64), weights)
-            return Target((numbers - self.offset)[:, None], self.offset, weights, units=self.units)
+            return Encoded((numbers - self.offset)[:, None], self.offset, weights, units=self.units)
         return self.of_codes(self._find(y), weights)
 
-    def of_codes(self, codes: IntArray, weights: FloatArray | None) -> Target:
+    def of_codes(self, codes: IntArray, weights: FloatArray | None) -> Encoded:
         """Return classes, given by their places among `classes`, as the fit wants them."""
         assert self.classes is not None
         if weights is not None:
@@ -91,7 +93,7 @@ class TargetCode:
             values = np.asarray(2.0 * codes - 1.0, dtype=np.float64)[:, None]
         else:
             values = np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-        return Target(values, 0.0, weights, codes, self.units)
+        return Encoded(values, 0.0, weights, codes, self.units)
 
     def _find(self, y: AnyArray) -> IntArray:
         """Return the places of labels among the classes."""
@@ -103,6 +105,9 @@ class TargetCode:
             label = y[unknown].tolist()[0]
             raise InvalidInputError(f"The target has the class {label!r}, which is none of {self.classes.tolist()}.")
         return codes
+
+
+UNLEARNED = TargetCode()
 
 
 @dataclass(frozen=True)
@@ -172,12 +177,12 @@ class TargetSummary:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Rows drawn from a table, in the order of the table.
+    """Rows to learn from: all rows of a small table, or rows drawn from a large one, in the order of the table.
 
     Attributes
     ----------
     table : array or data frame
-        Attributes of the rows; None where the columns are at hand.
+        Whose columns the attributes are.
     columns : Columns
         The same, with categories learned from these rows.
     y : ndarray of shape (n_drawn,)
@@ -185,8 +190,8 @@ class Sampled:
     weights : ndarray of shape (n_drawn,), optional
     positions : ndarray of shape (n_drawn,)
         Their positions in the table.
-    ranks : ndarray of shape (n_drawn,)
-        As in `Drawn`.
+    ranks : ndarray of shape (n_drawn,), optional
+        As in `Drawn`; None where these are all rows.
     summary : TargetSummary
         Of the target in all rows.
     """
@@ -196,7 +201,7 @@ class Sampled:
     y: AnyArray
     weights: FloatArray | None
     positions: IntArray
-    ranks: IntArray
+    ranks: IntArray | None
     summary: TargetSummary
 
 
@@ -269,14 +274,42 @@ class RowCode:
 Size = Callable[[int], int]  # rows to draw, from the number of rows that count
 
 
-class Source(Protocol):
-    """A table beyond a pool of rows."""
+@dataclass(frozen=True)
+class Chance:
+    """The random numbers of a fit, all from one `random_state`.
 
-    def sample(self, seed: int, size: Size) -> Sampled:
-        """Draw the rows whose random numbers are the smallest."""
+    Attributes
+    ----------
+    growing, regrowing : numpy.random.Generator
+        For the trees of all rows, and of the folds.
+    folds : numpy.random.Generator
+        For folds of a table that is its own sample.
+    fold_seed, sample_seed : int
+        For folds and rows that are drawn by positions.
+    """
+
+    growing: np.random.Generator
+    regrowing: np.random.Generator
+    folds: np.random.Generator
+    fold_seed: int
+    sample_seed: int
+
+    @classmethod
+    def of(cls, random_state: Any) -> "Chance":
+        """Return the random numbers of anything that scikit-learn takes as `random_state`."""
+        growing, regrowing, folds = make_rng(random_state).spawn(3)
+        fold_seed, sample_seed = (int(seed) for seed in copy.deepcopy(folds).integers(2**63, size=2))
+        return cls(growing, regrowing, folds, fold_seed, sample_seed)
+
+
+class Source(Protocol):
+    """A table with its target and its weights."""
+
+    def sample(self, chance: Chance, size: Size) -> Sampled:
+        """Return all rows of a small table, or of a large one those whose random numbers are the smallest."""
         ...
 
-    def deal(self, cv: Any, code: TargetCode, seed: int) -> Folds:
+    def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
         """Deal all rows out to folds."""
         ...
 

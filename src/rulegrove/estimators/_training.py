@@ -17,8 +17,8 @@ NEVER_HELD_OUT = -1
 
 
 @dataclass(frozen=True)
-class Target:
-    """A target as the fit wants it.
+class Encoded:
+    """A target as numbers.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Drawn:
 class TrainingData:
     """What is learned from: attributes, targets with one column an output, weights, the rows that count.
 
-    Of a table beyond a pool these are rows drawn from it, and `drawn` tells how.
+    The rows of a large table are a sample, and `drawn` tells how they were drawn.
     """
 
     columns: Columns
@@ -73,7 +73,7 @@ class TrainingData:
     units: Units = PLAIN
 
     @classmethod
-    def of(cls, columns: Columns, target: Target, drawn: "Drawn | None" = None) -> "TrainingData":
+    def of(cls, columns: Columns, target: Encoded, drawn: "Drawn | None" = None) -> "TrainingData":
         """Training data without the rows of weight zero; equal weights are as good as none."""
         weights = target.weights
         rows = np.arange(columns.n_rows) if weights is None else np.flatnonzero(weights > 0)

@@ -21,20 +21,26 @@ from rulegrove._validation import (
     RealNotInt,
     StrOptions,
     check_features,
+    check_parameters,
     count_threads,
     guess_task,
 )
 from rulegrove.columns import Columns, as_table, is_frame, locate_sources
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import build_design
-from rulegrove.estimators._growing import Growth, draw_pool, grow_rules
+from rulegrove.estimators._growing import draw_pool, grow_rules
+from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._sampling import Chance
 from rulegrove.estimators._training import TrainingData, make_rng
 from rulegrove.estimators.autos import count_subsample
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.elimination import RidgeFit, eliminate
-from rulegrove.estimators.presets import OF_SELECTOR, using_preset
-from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.estimators.number import Number
+from rulegrove.estimators.pipeline import Training, make_growth, prepare_solver, read_names, read_training
+from rulegrove.estimators.presets import OF_SELECTOR, find_settings, settle_preset
+from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.stable import split_halves
+from rulegrove.estimators.target import Target
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -271,25 +277,35 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        with using_preset(self) as used:
-            table = as_table(X)
-            check_features(used, table, reset=True)
-            used._check_counts()
-            model = used._make_model(y)
-            solver = model._make_solver()
-            data, *_ = model._read(table, y, sample_weight)
-            used._keep(used._run(model, data.units.take_solver(solver), data), data.columns)
+        check_parameters(self)
+        changed, table = find_settings(self), as_table(X)
+        names, n_columns = read_names(table)
+        used = settle_preset(self)
+        used._check_counts(n_columns)
+        target: Target = Classes() if used._is_classes(y) else Number()
+        settings = used._settle()
+        if y is None:
+            raise InvalidInputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        source = TableInMemory(table, y, sample_weight, target=target, settings=settings, whole=True)
+        solver = prepare_solver(settings, target)
+        training = read_training(source, target, settings, solver, Chance.of(settings.random_state))
+        units = training.data.units
+        repetitions = used._run(settings, training, units.take_solver(solver))
+        learned = used._learn(repetitions, training.data.columns)
+        kept = {name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")}
+        learned |= {"n_features_in_": n_columns, "settings_": changed}
+        self.__dict__ = {**kept, **learned, **({} if names is None else {"feature_names_in_": names})}
         return self
 
-    def _run(self, model: BaseRuleEnsemble, solver: Solver, data: TrainingData) -> list[_Repetition]:
+    def _run(self, settings: Settings, training: Training, solver: Solver) -> list[_Repetition]:
         """Do all repetitions, some at a time."""
         rng = make_rng(self.random_state)
-        halves = _complementary_halves(data, self.n_repeats, rng)
+        halves = _complementary_halves(training.data, self.n_repeats, rng)
         progress = Progress(self.verbose).stage("Repeating")
 
         def repeat(task: tuple[int, IntArray, np.random.Generator]) -> _Repetition:
             number, rows, own_rng = task
-            found = self._repeat(data, rows, model, solver, own_rng)
+            found = self._repeat(settings, training, rows, solver, own_rng)
             progress(number + 1, self.n_repeats)
             return found
 
@@ -299,7 +315,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         progress.close()
         return repetitions
 
-    def _check_counts(self) -> None:
+    def _check_counts(self, n_columns: int) -> None:
         """Refuse more votes than repetitions and more attributes than there are."""
         if self.min_votes > self.n_repeats:
             raise InvalidInputError(
@@ -307,15 +323,14 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
                 "lower the first or raise the second."
             )
         wanted = self.n_features_to_select
-        if isinstance(wanted, (int, np.integer)) and wanted > self.n_features_in_:
+        if isinstance(wanted, (int, np.integer)) and wanted > n_columns:
             raise InvalidInputError(
-                f"`n_features_to_select` asks for {wanted} attributes, but X has {self.n_features_in_}; lower it."
+                f"`n_features_to_select` asks for {wanted} attributes, but X has {n_columns}; lower it."
             )
 
-    def _make_model(self, y: Any) -> BaseRuleEnsemble:
-        """Return the unfitted estimator that reads the target and grows the rules."""
-        kind = RuleEnsembleClassifier if self._is_classes(y) else RuleEnsembleRegressor
-        return kind(
+    def _settle(self) -> Settings:
+        """Return how the target is read and rules are grown."""
+        return Settings(
             n_candidates=self.n_candidates,
             mean_leaves=self.mean_leaves,
             subsample=self.subsample,
@@ -330,6 +345,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             identifiers=self.identifiers,
             solver=self.solver,
             selection=1.0,  # a given point needs no folds
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )
 
     def _is_classes(self, y: Any) -> bool:
@@ -338,19 +355,20 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         return task == "classification"
 
     def _repeat(
-        self, data: TrainingData, rows: IntArray, model: BaseRuleEnsemble, solver: Solver, rng: np.random.Generator
+        self, settings: Settings, training: Training, rows: IntArray, solver: Solver, rng: np.random.Generator
     ) -> _Repetition:
-        """Grow and weight rules on some of the rows, beside shuffled copies for the first criterion."""
+        """Grow rules on some of the rows and solve for them, beside shuffled copies for the first criterion."""
+        data = training.data
         n_features = data.columns.n_features
         sparing = self.criterion == "loss"
         rows = draw_pool(rows, count_subsample(self.subsample, rows.size), rng)
         part = _with_shadows(data, rows, max(1, ceil(MIN_SHADOWS / n_features)) if sparing else 0, rng)
         quiet = Progress()
-        growth: Growth = model._growth(part)
+        growth = make_growth(settings, training.target, part)
         candidates = grow_rules(part, part.rows, growth, rng, quiet)
         folds = np.zeros(rows.size, dtype=np.int64)
         needs_rows = bool(getattr(solver, "needs_rows", False))
-        design = build_design(part, candidates, folds, growth.max_correlation, needs_rows, 1, quiet)
+        design = build_design(part, candidates, folds, settings.max_correlation, needs_rows, 1, quiet)
         problems = design.problems()
         coefs = [follow_points(solver, problem, self.penalties) for problem in problems]
         spreads = [np.sqrt(problem.gram.diagonal()) for problem in problems]
@@ -360,31 +378,32 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         rules = Counter({design.terms.rules[k]: count for k, count in count_top(coefs, self.n_top).items() if own[k]})
         return _Repetition(importances, rules, RidgeFit.of(problems, shares > 0.0) if sparing else None)
 
-    def _keep(self, repetitions: Sequence[_Repetition], columns: Columns) -> None:
-        """Set the fitted attributes and the mask."""
-        self.__dict__.pop("losses_", None)  # those of an earlier fit by the other criterion
+    def _learn(self, repetitions: Sequence[_Repetition], columns: Columns) -> dict[str, Any]:
+        """Return the fitted attributes and the mask."""
+        learned: dict[str, Any] = {}
         importances = np.mean([repetition.importances for repetition in repetitions], axis=0)
         voted = [
             VotedRule(rule, rule.text(columns.features), number, votes)
             for number, repetition in enumerate(repetitions)
             for rule, votes in repetition.rules.items()
         ]
-        self.rule_votes_ = tuple(sorted(voted, key=lambda one: (-one.votes, one.repetition, one.rule)))
+        learned["rule_votes_"] = tuple(sorted(voted, key=lambda one: (-one.votes, one.repetition, one.rule)))
         fits = [repetition.fit for repetition in repetitions if repetition.fit is not None]
         order, votes, losses = self._spare(fits, columns.n_features) if fits else _count_votes(repetitions, importances)
         places = locate_sources(columns.features, columns.names)  # a column of dates has several attributes
-        self.importances_, self.votes_ = np.zeros(len(columns.names)), np.zeros(len(columns.names), dtype=np.int64)
-        np.add.at(self.importances_, places, importances)
-        np.maximum.at(self.votes_, places, votes)
+        learned["importances_"] = np.zeros(len(columns.names))
+        learned["votes_"] = np.zeros(len(columns.names), dtype=np.int64)
+        np.add.at(learned["importances_"], places, importances)
+        np.maximum.at(learned["votes_"], places, votes)
         if losses is not None:
-            self.losses_ = np.full(len(columns.names), -np.inf)
-            np.maximum.at(self.losses_, places, losses)
-            self.losses_[np.isneginf(self.losses_)] = 0.0  # of columns that are left out
+            by_column = np.full(len(columns.names), -np.inf)
+            np.maximum.at(by_column, places, losses)
+            learned["losses_"] = np.where(np.isneginf(by_column), 0.0, by_column)  # of columns that are left out
         steps = np.full(len(columns.names), -1)  # the last step at which an attribute of a column was still there
         steps[places[order]] = np.arange(order.size)
-        self.ranking_ = np.empty(len(columns.names), dtype=np.int64)
-        self.ranking_[np.argsort(steps, kind="stable")] = np.arange(len(columns.names), 0, -1)
-        self._mask = self._choose()
+        ranking = np.empty(len(columns.names), dtype=np.int64)
+        ranking[np.argsort(steps, kind="stable")] = np.arange(len(columns.names), 0, -1)
+        return {**learned, "ranking_": ranking, "_mask": self._choose(learned["votes_"], ranking)}
 
     def _spare(self, fits: Sequence[RidgeFit], n_features: int) -> tuple[IntArray, IntArray, FloatArray]:
         """Take attributes and copies away; return the order of the attributes, the votes to keep each, the losses."""
@@ -395,17 +414,18 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         votes[order] = np.maximum.accumulate(votes[order])
         return order, votes, losses.mean(axis=0)
 
-    def _choose(self) -> BoolArray:
+    def _choose(self, votes: IntArray, ranking: IntArray) -> BoolArray:
         """Return the mask of the attributes to keep."""
         wanted = self.n_features_to_select
         if wanted is None:
-            return np.asarray(self.votes_ >= self.min_votes)
-        n_kept = int(wanted) if isinstance(wanted, (int, np.integer)) else max(1, int(wanted * self.ranking_.size))
-        return np.asarray(self.ranking_ <= n_kept)
+            return np.asarray(votes >= self.min_votes)
+        n_kept = int(wanted) if isinstance(wanted, (int, np.integer)) else max(1, int(wanted * ranking.size))
+        return np.asarray(ranking <= n_kept)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        return self._mask
+        mask: BoolArray = self._mask
+        return mask
 
     def transform(self, X: Any) -> Any:
         """Reduce a table to the kept attributes.

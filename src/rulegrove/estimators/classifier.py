@@ -1,35 +1,19 @@
 """`RuleEnsembleClassifier`."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 
-from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove._validation import StrOptions, check_class_labels
-from rulegrove.design.terms import Term
-from rulegrove.estimators import autos
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._validation import StrOptions
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
-from rulegrove.estimators._sampling import Sampled, TargetCode
-from rulegrove.estimators._training import Target, TrainingData
-from rulegrove.estimators.calibration import Link, find_link, fit_calibration
-from rulegrove.estimators.figures import ClassFigures, judge_classes, share_of_classes
+from rulegrove.estimators._sampling import TargetCode
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.classes import TREE_LOSSES, Classes
+from rulegrove.estimators.pipeline import Fit
 from rulegrove.estimators.presets import OF_CLASSIFIER
-from rulegrove.exceptions import InvalidInputError
-from rulegrove.joint_selection import Grouped, Joint, Multinomial
-from rulegrove.losses import Logistic, Loss, Ramp, Squared
-from rulegrove.rules.rule import Rule
-from rulegrove.solvers import Glmnet, Solver
-
-# Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
-# a lower error with more terms (docs/defaults.md).
-RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
-
-TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
 
 
 class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
@@ -237,9 +221,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     }
 
     _presets = OF_CLASSIFIER
-    _losses = ("squared", "ramp", "squared_hinge", "logistic")
-    _no_loss_for = "numbers"
-    _of_classes = True
+    classes_: AnyArray
+    class_shares_: FloatArray | None
+    multiclass_: str
+    calibration_: Link | None
 
     def __init__(
         self,
@@ -312,199 +297,30 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         self.multiclass = multiclass
         self.calibration = calibration
 
-    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-        self._check_calibration()
-        self.classes_, codes = check_class_labels(self, y, n_rows)
-        code = TargetCode(self.classes_, self._weigh_classes(np.bincount(codes)))
-        target = code.weighing(np.ones(1) if weights is None else weights).of_codes(codes, weights)
-        self._check_class_sizes(codes if target.weights is None else codes[target.weights > 0])
-        return target
+    def make_target(self) -> Classes:
+        """Return the kind of target, with the parameters that concern it."""
+        return Classes(class_weight=self.class_weight, multiclass=self.multiclass, calibration=self.calibration)
 
-    def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
-        classes, codes = check_class_labels(self, y, n_rows)
-        return np.asarray(classes[codes])
-
-    def _learn_target(self, sampled: Sampled) -> TargetCode:
-        self._check_calibration()
-        labels = sampled.summary.labels
-        self.classes_, _ = check_class_labels(self, np.repeat(labels, 3), 3 * len(labels))  # as of rows, which repeat
-        counts = sampled.summary.n_counted
-        drawn = np.unique(sampled.y)
-        if len(counts) == 2 and (len(drawn) < 2 or (isinstance(self.selection, str) and counts.min() < RARE_ROWS)):
-            label, n_rows = self.classes_.tolist()[int(np.argmin(counts))], int(counts.min())
-            where = (
-                f"none of the {sampled.y.size:,} rows drawn to grow rules" if len(drawn) < 2 else "too few for folds"
-            )
-            raise InvalidInputError(
-                f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Thin out the other "
-                "class and weight its rows, or add rows of this one."
-            )
-        return TargetCode(self.classes_, self._weigh_classes(sampled.summary.counts))
-
-    def _weigh_classes(self, counts: IntArray) -> FloatArray | None:
-        """Return the weight of each class, from the rows of each."""
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, str):  # "balanced"
-            return np.asarray(counts.sum() / (len(counts) * counts), dtype=np.float64)
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        if not (by_class >= 0).all():
-            raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
-        return np.asarray(by_class, dtype=np.float64)
-
-    def _check_calibration(self) -> None:
-        """Refuse a calibration that has nothing to be fitted on."""
-        if self.calibration not in {None, "auto"} and not isinstance(self.selection, str):
-            raise InvalidInputError(
-                f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
-                "set selection='1se' or 'min', or calibration=None."
-            )
-
-    def _constraints(self, data: TrainingData) -> Constraints:
-        constraints = super()._constraints(data)
-        if constraints.monotonic is not None and len(self.classes_) > 2:
-            raise InvalidInputError(
-                f"`monotonic` is for two classes, where it concerns the score of the second one; got "
-                f"{len(self.classes_)} classes. Fit one class against the rest."
-            )
-        return constraints
-
-    def _check_class_sizes(self, codes: IntArray) -> None:
-        """Refuse a class that cross-validation can only either train on or hold out."""
-        sizes = np.bincount(codes, minlength=len(self.classes_))
-        if isinstance(self.selection, str) and len(sizes) == 2 and 1 in sizes:
-            label = self.classes_.tolist()[sizes.tolist().index(1)]
-            raise InvalidInputError(
-                f"Class {label!r} has one row, but cross-validation (cv={self.cv}) needs at least two of each class; "
-                "add rows, or give a penalty as `selection` to do without cross-validation."
-            )
-
-    def _tree_loss(self, targets: FloatArray) -> Loss:
-        return TREE_LOSSES[self.tree_loss]()
-
-    def _make_solver(self) -> Solver:
-        solver = super()._make_solver()
-        if self.multiclass == "grouped" and not (isinstance(solver, Glmnet) and solver.loss == "squared"):
-            raise InvalidInputError(
-                f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that weights terms for all classes "
-                f"together; got {solver!r}. Take multiclass='shared' for other solvers."
-            )
-        return solver
-
-    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
-        if not self._is_open("solver") or not isinstance(self.selection, str):
-            return solver
-        n_classes = len(self.classes_)
-        return autos.resolve_solver(
-            n_rows,
-            n_classes,
-            self._mode(n_rows),
-            by_rows=data is not None and (n_classes == 2 or bool((data.targets[data.rows] > 0).any(axis=0).all())),
-            capped=self.max_terms is not None,
-            forced=self.force_rules,
+    def recall_target(self) -> Classes:
+        """Return the target as the fit has left it, or as `make_target` does before any fit."""
+        if "classes_" not in vars(self):
+            return self.make_target()
+        return replace(
+            self.make_target(),
+            code=TargetCode(self.classes_),
+            mode=self.multiclass_,
+            shares=self.class_shares_,
+            fitted_link=self.calibration_,
         )
 
-    def _mode(self, n_rows: int) -> str:
-        """Return how more than two classes are told apart."""
-        return autos.resolve_mode(self.multiclass, n_rows, grows=self._grows)
-
-    def _settled_of_target(self) -> dict[str, Any]:
+    def _learn(self, fit: Fit) -> dict[str, Any]:
+        target = cast(Classes, fit.target)
         return {
-            "multiclass": self.multiclass_,
-            "calibration": None
-            if getattr(self, "calibration_", None) is None
-            else autos.resolve_calibration(self.calibration, self._loss_name),
-        }
-
-    def _joint(self, solver: Solver) -> Joint | None:
-        if self.multiclass_ == "grouped":
-            return Grouped()
-        if self.multiclass_ == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
-            return Multinomial() if solver.mixes == (1.0,) else None
-        return None
-
-    def _pools(self, data: TrainingData) -> list[TrainingData]:
-        n_outputs = data.targets.shape[1]
-        self.multiclass_ = self._mode(data.n_counted)
-        if n_outputs == 1 or self.multiclass_ != "ovr" or not self._grows:
-            return [data]
-        return [data.of_output(output) for output in range(n_outputs)]
-
-    def _calibrate(self, held_out: HeldOut | None) -> None:
-        self.calibration_: Link | None = None
-        method = autos.resolve_calibration(self.calibration, self._loss_name)
-        if method is not None and held_out is not None and self.model_.terms:
-            codes, weights = read_codes(held_out.targets), held_out.weights
-            self.calibration_ = fit_calibration(
-                method, _own_scores(held_out), codes, np.ones(codes.size) if weights is None else weights
-            )
-        self._set_link()
-
-    def _set_link(self) -> None:
-        """Let the model know its classes, and what its scores say of them."""
-        solver = self.solver_[0]
-        n_outputs = len(self.classes_) if len(self.classes_) > 2 else 1
-        together = n_outputs > 1 and isinstance(self._joint(solver), Multinomial)
-        link = self.calibration_ or find_link(self._loss_name, n_outputs, together=together)
-        self.model_ = replace(self.model_, classes=self.classes_, link=link)
-
-    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures:
-        scores = _own_scores(held_out)
-        return judge_classes(
-            read_codes(held_out.targets),
-            choose_classes(scores),
-            self._link.probabilities(scores),
-            held_out.weights,
-            shares=share_of_classes(
-                read_codes(data.targets[data.rows]), data.weights_of(data.rows), len(self.classes_)
-            ),
-            honest=honest,
-        )
-
-    def _keep(self, fitted: Fitted, data: TrainingData) -> None:
-        assert fitted.output_means is not None
-        shares = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
-        self.class_shares_: FloatArray | None = np.array([1.0 - shares[0], shares[0]]) if shares.size == 1 else shares
-        super()._keep(fitted, data)
-
-    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
-        model, labels = fitted.model, self.classes_.tolist()
-        if model.coefs.ndim == 1:
-            shares = np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0
-            coefs = np.column_stack([-model.coefs, model.coefs])
-        else:
-            places = [place for place, term in enumerate(model.terms) if isinstance(term, Rule)]
-            shares = np.zeros((len(model.terms), len(labels)))
-            rules = [term for term in model.terms if isinstance(term, Rule)]
-            if fitted.class_shares is None:
-                codes = np.argmax(data.targets, axis=1)
-                shares[places] = share_classes(data, rules, codes, len(labels))
-            else:
-                shares = fitted.class_shares
-            coefs = model.coefs.T
-        return [
-            self._describe_term(term, own_coefs, own_shares)
-            for term, own_coefs, own_shares in zip(model.terms, coefs, shares, strict=True)
-        ]
-
-    def _describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
-        """Tell for which class a term speaks most, and what it says about each."""
-        labels = self.classes_.tolist()
-        strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
-        if len(labels) == 2:
-            strongest = int(coefs[1] > 0)
-        positive = bool(coefs[strongest] > 0)
-        is_rule = isinstance(term, Rule)
-        share = float(shares[strongest])
-        base = None if self.class_shares_ is None else float(self.class_shares_[strongest])
-        return {
-            "coefficient": float(coefs[1] if len(labels) == 2 else coefs[strongest]),
-            "speaks_for": self.classes_[strongest],
-            "against": not positive,
-            "confidence": (share if positive else 1.0 - share) if is_rule else None,
-            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
-            "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
-            "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
+            **super()._learn(fit),
+            "classes_": target.labels,
+            "class_shares_": target.shares,
+            "multiclass_": target.mode,
+            "calibration_": target.fitted_link,
         }
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -537,8 +353,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``.
         """
-        scores = self._scores(X)
-        return self._link.probabilities(scores)
+        probabilities = self.model_.probabilities(self._scores(X))
+        assert probabilities is not None
+        return probabilities
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithm of the probability of each class.
@@ -555,18 +372,6 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @property
-    def _link(self) -> Link:
-        """What turns the scores of the fitted model into probabilities."""
-        assert self.model_.link is not None
-        return self.model_.link
-
-    @property
-    def _loss_name(self) -> str:
-        """Name of the loss that the scores come from."""
-        solver = self.solver_[0]
-        return str(getattr(solver, "loss", "squared"))
-
     def predict(self, X: Any) -> AnyArray:
         """Predict the class of every row: the one of the largest score.
 
@@ -578,20 +383,4 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        chosen = choose_classes(self._scores(X))
-        return np.asarray(self.classes_[chosen])
-
-
-def choose_classes(scores: FloatArray) -> IntArray:
-    """Return the place of the class of the largest score; with two classes the second one's score is given."""
-    return np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
-
-
-def read_codes(targets: FloatArray) -> IntArray:
-    """Return the place of each row's class from targets of one or more outputs."""
-    return np.argmax(targets, axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(np.int64)
-
-
-def _own_scores(held_out: HeldOut) -> FloatArray:
-    """Return held-out scores as `decision_function` would."""
-    return held_out.scores if held_out.scores.shape[1] > 1 else held_out.scores[:, 0]
+        return self.model_.decide(self._scores(X))

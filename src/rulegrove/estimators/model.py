@@ -110,6 +110,10 @@ class RuleModel:
         """Return the probability of each class from scores, ndarray of shape (n_rows, n_classes); None for a number."""
         return None if self.link is None else self.link.probabilities(scores)
 
+    def decide(self, scores: FloatArray) -> AnyArray:
+        """Return what scores predict: the class of the largest one, or the number itself."""
+        return scores if self.classes is None else np.asarray(self.classes[choose_classes(scores)])
+
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""
         values = np.empty((columns.n_rows, len(self.terms)))
@@ -119,6 +123,11 @@ class RuleModel:
             if self._linear_places.size:
                 values[rows, self._linear_places] = self._linear_values(columns, rows).T
         return values
+
+
+def choose_classes(scores: FloatArray) -> IntArray:
+    """Return the place of the class of the largest score; of two classes the scores are those of the second."""
+    return np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
 
 
 def _blocks(n_rows: int) -> list[slice]:

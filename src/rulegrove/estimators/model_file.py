@@ -21,7 +21,7 @@ from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
-from rulegrove.estimators._fitted import Fitted, share_importance
+from rulegrove.estimators._fitted import share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
@@ -260,7 +260,7 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
     if isinstance(model, RuleEnsembleClassifier):
-        model._set_link()
+        model.model_ = model.recall_target().link_model(model.model_, model.solver_[0])
     n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
     model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
     return model
@@ -369,8 +369,7 @@ def _set_terms(
     model.model_ = own_model
     model.rules_ = RuleTable(rows, of_classes=of_classes)
     model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
-    nothing = np.zeros(len(terms))
-    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()))
+    model.feature_importances_ = share_importance(own_model, importances)
 
 
 def _describe(
@@ -382,7 +381,7 @@ def _describe(
         return {"coefficient": float(coefs[0]), "mean_target": mean_target}
     n_classes = len(model.classes_)
     shares = file_terms.decode_shares(fields["shares"], n_classes) if "shares" in fields else np.zeros(n_classes)
-    return model._describe_term(term, coefs if n_classes > 2 else np.array([-coefs[0], coefs[0]]), shares)
+    return model.recall_target().describe_term(term, coefs, shares)
 
 
 def _set_outputs(

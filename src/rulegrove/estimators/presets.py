@@ -1,18 +1,16 @@
 """Presets: what the parameters that are left at their defaults become, by the name of an aim.
 
-The tables are all there is to a preset. A fit works on a copy of the estimator in which the preset is settled, so that
-no other code asks for it, and a fit that fails changes nothing.
+The tables are all there is to a preset. A fit goes by the settings of an estimator in which the preset is settled, so
+that no other code asks for it.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rulegrove._validation import check_parameters
 from rulegrove.solvers import Glmnet
 
 M = TypeVar("M", bound=BaseEstimator)
@@ -82,27 +80,3 @@ def settle_preset(model: M) -> M:
     settled: M = object.__new__(type(model))
     vars(settled).update({**vars(model), **find_settings(model), "preset": None})
     return settled
-
-
-@contextmanager
-def using_preset(model: M) -> Iterator[M]:
-    """Check the parameters and lend a copy of an estimator to fit, in which the preset is settled.
-
-    What the copy has learned becomes the estimator's own in one last step, beside its parameters and `settings_`. If
-    the fit fails, is refused or interrupted, the estimator is as it was before: no rules of one fit with the classes
-    of another.
-
-    Parameters
-    ----------
-    model : estimator
-
-    Yields
-    ------
-    estimator
-    """
-    check_parameters(model)
-    settings = find_settings(model)
-    used = settle_preset(model)
-    used.settings_ = {}
-    yield used
-    model.__dict__ = {**vars(used), **model.get_params(deep=False), "settings_": {**settings, **used.settings_}}

@@ -2,21 +2,13 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
-from rulegrove._typing import AnyArray, FloatArray
-from rulegrove._validation import StrOptions, check_regression_target
+from rulegrove._typing import FloatArray
+from rulegrove._validation import StrOptions
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._fitted import Fitted, HeldOut
-from rulegrove.estimators._sampling import Sampled, TargetCode
-from rulegrove.estimators._training import Target, TrainingData
-from rulegrove.estimators.figures import NumberFigures, judge_numbers
+from rulegrove.estimators.number import Number
 from rulegrove.estimators.presets import OF_REGRESSOR
-from rulegrove.losses import Huber, Loss, Squared
-from rulegrove.rules.rule import Rule
-
-HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
 
 
 class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
@@ -191,37 +183,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     }
 
     _presets = OF_REGRESSOR
-    _losses = ("squared", "huber")
-    _no_loss_for = "two classes"
-    _of_classes = False
 
-    def _read_target(self, y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-        values = check_regression_target(self, y, n_rows)
-        return TargetCode.of_numbers(values, weights).read(values, weights)
-
-    def _read_labels(self, y: Any, n_rows: int) -> AnyArray:
-        return check_regression_target(self, y, n_rows)
-
-    def _learn_target(self, sampled: Sampled) -> TargetCode:
-        # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.
-        return TargetCode.of_numbers(sampled.y, sampled.weights)
-
-    def _tree_loss(self, targets: FloatArray) -> Loss:
-        if self.tree_loss != "huber":
-            return Squared()
-        delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
-        return Huber(delta) if delta > 0 else Squared()
-
-    def _judge(self, held_out: HeldOut, data: TrainingData, *, honest: bool) -> NumberFigures:
-        observed = held_out.targets[:, 0] + data.offset
-        return judge_numbers(observed, held_out.scores[:, 0], held_out.weights, honest=honest)
-
-    def _describe(self, fitted: Fitted, data: TrainingData) -> list[dict[str, Any]]:
-        model = fitted.model
-        return [
-            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
-            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
-        ]
+    def make_target(self) -> Number:
+        """Return the kind of target."""
+        return Number()
 
     def predict(self, X: Any) -> FloatArray:
         """Predict the target.

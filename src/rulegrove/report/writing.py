@@ -10,7 +10,8 @@ from rulegrove import __version__
 from rulegrove._files import write_whole
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.model import choose_classes
 from rulegrove.plots._display import check_model, class_labels, output_name
 from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._given import Given, read_given

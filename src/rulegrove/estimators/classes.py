@@ -1,0 +1,281 @@
+"""A target that is one of two or more classes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import check_class_labels
+from rulegrove.design.terms import Term
+from rulegrove.estimators import autos
+from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
+from rulegrove.estimators._sampling import Sampled, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.calibration import Link, find_link, fit_calibration
+from rulegrove.estimators.figures import ClassFigures, judge_classes, share_of_classes
+from rulegrove.estimators.model import RuleModel, choose_classes
+from rulegrove.estimators.settings import Settings, is_auto
+from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.joint_selection import Grouped, Joint, Multinomial
+from rulegrove.losses import Logistic, Loss, Ramp, Squared
+from rulegrove.rules.rule import Rule
+from rulegrove.solvers import Glmnet, Solver
+
+RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
+
+TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Classes(Target):
+    """Classes, each told apart from the rest: one output for the second of two, or one for each of more.
+
+    Attributes
+    ----------
+    class_weight, multiclass, calibration
+        The parameters of `RuleEnsembleClassifier`.
+    mode : str
+        The mode of several classes that is used, once it is settled.
+    shares : ndarray of shape (n_classes,), optional
+        Share of each class in the (weighted) training rows, once the model is fitted.
+    fitted_link : Temperature or Curves, optional
+        What was fitted to held-out scores to turn scores into probabilities; None for the meaning of the loss.
+
+    Examples
+    --------
+    >>> Classes(class_weight="balanced").check(["no", "yes", "no"], n_rows=3)
+    array(['no', 'yes', 'no'], dtype='<U3')
+    """
+
+    losses = ("squared", "ramp", "squared_hinge", "logistic")
+    others = "numbers"
+    has_labels = True
+
+    class_weight: Any = None
+    multiclass: str = "auto"
+    calibration: str | None = "auto"
+    mode: str = "ovr"
+    shares: FloatArray | None = None
+    fitted_link: Link | None = None
+
+    @property
+    def labels(self) -> AnyArray:
+        """The classes, sorted."""
+        assert self.code.classes is not None
+        return self.code.classes
+
+    def check(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the label of each row."""
+        classes, codes = check_class_labels(self, y, n_rows)
+        return np.asarray(classes[codes])
+
+    def check_settings(self, settings: Settings, solver: Solver) -> None:
+        """Refuse a calibration without held-out scores, and a grouped fit by a solver that has none."""
+        if self.calibration not in {None, "auto"} and not settings.validates:
+            raise InvalidInputError(
+                f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
+                "set selection='1se' or 'min', or calibration=None."
+            )
+        if self.multiclass == "grouped" and not (isinstance(solver, Glmnet) and solver.loss == "squared"):
+            raise InvalidInputError(
+                f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that solves for all classes "
+                f"together; got {solver!r}. Take multiclass='shared' for other solvers."
+            )
+
+    def check_constraints(self, constraints: Constraints) -> None:
+        """Refuse directions of attributes for more than two classes."""
+        if constraints.monotonic is not None and len(self.labels) > 2:
+            raise InvalidInputError(
+                f"`monotonic` is for two classes, where it concerns the score of the second one; got "
+                f"{len(self.labels)} classes. Fit one class against the rest."
+            )
+
+    def learn(self, sampled: Sampled, *, validates: bool) -> Self:
+        """Return the target with its labels and their weights; refuse a class too rare to learn from."""
+        summary = sampled.summary
+        classes, _ = check_class_labels(self, np.repeat(summary.labels, 3), 3 * len(summary.labels))  # rows repeat
+        if len(classes) == 2:
+            self._check_rarer(sampled, classes, validates=validates)
+        return replace(self, code=TargetCode(classes, self._weigh_classes(classes, summary.counts)))
+
+    def _check_rarer(self, sampled: Sampled, classes: AnyArray, *, validates: bool) -> None:
+        """Refuse one of two classes that folds, or the rows that were drawn, may not have."""
+        counts = sampled.summary.n_counted
+        label, n_rows = classes.tolist()[int(np.argmin(counts))], int(counts.min())
+        if sampled.ranks is None:
+            if validates and 1 in counts:
+                label = classes.tolist()[counts.tolist().index(1)]
+                raise InvalidInputError(
+                    f"Class {label!r} has one row, but cross-validation needs at least two of each class; "
+                    "add rows, or give a penalty as `selection` to do without cross-validation."
+                )
+            return
+        missing = len(np.unique(sampled.y)) < 2
+        if missing or (validates and n_rows < RARE_ROWS):
+            where = f"none of the {sampled.y.size:,} rows drawn to grow rules" if missing else "too few for folds"
+            raise InvalidInputError(
+                f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Thin out the other "
+                "class and weight its rows, or add rows of this one."
+            )
+
+    def _weigh_classes(self, classes: AnyArray, counts: IntArray) -> FloatArray | None:
+        """Return the weight of each class, from the rows of each."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):  # "balanced"
+            return np.asarray(counts.sum() / (len(counts) * counts), dtype=np.float64)
+        by_class = compute_class_weight(self.class_weight, classes=classes, y=classes)
+        if not (by_class >= 0).all():
+            raise InvalidInputError(f"`class_weight` must not be negative or NaN; got {self.class_weight}.")
+        return np.asarray(by_class, dtype=np.float64)
+
+    def recall(self, code: TargetCode, *, n_pools: int) -> Self:
+        """Return the target of an earlier fit, whose pools of rules tell the mode."""
+        auto = "shared" if n_pools == 1 else "ovr"
+        return replace(self, code=code, mode=auto if is_auto(self.multiclass) else self.multiclass)
+
+    def tree_loss(self, name: str, targets: FloatArray) -> Loss:
+        """Return the loss of that name."""
+        return TREE_LOSSES[name]()
+
+    def settle(self, settings: Settings, n_rows: int) -> Self:
+        """Return the target with the mode of several classes."""
+        return replace(self, mode=autos.resolve_mode(self.multiclass, n_rows, grows=settings.grows))
+
+    def choose_solver(self, settings: Settings, data: TrainingData, solver: Solver, *, by_rows: bool) -> Solver:
+        """Return a logistic fit for few rows, and one by statistics for many; a given point is that of the lasso."""
+        if not settings.validates:
+            return solver
+        n_classes = len(self.labels)
+        return autos.resolve_solver(
+            data.n_counted,
+            n_classes,
+            self.mode,
+            by_rows=by_rows and (n_classes == 2 or bool((data.targets[data.rows] > 0).any(axis=0).all())),
+            capped=settings.max_terms is not None,
+            forced=settings.force_rules,
+        )
+
+    def together(self, solver: Solver) -> Joint | None:
+        """Return a grouped or a multinomial fit, where the mode or the loss asks for one."""
+        if self.mode == "grouped":
+            return Grouped()
+        if self.mode == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
+            return Multinomial() if solver.mixes == (1.0,) else None
+        return None
+
+    def split(self, data: TrainingData, settings: Settings) -> list[TrainingData]:
+        """Return one pool of rules for each class in the mode "ovr", if rules are grown."""
+        if self.code.n_outputs == 1 or self.mode != "ovr" or not settings.grows:
+            return [data]
+        return [data.of_output(output) for output in range(self.code.n_outputs)]
+
+    def finish(self, fitted: Fitted, solver: Solver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+        """Return the target with the shares of the classes, and the model with its labels and probabilities."""
+        means = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
+        shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
+        method, link = autos.resolve_calibration(self.calibration, loss_name(solver)), self.fitted_link
+        if method is not None and held_out is not None and fitted.model.terms:
+            codes, weights = read_codes(held_out.targets), held_out.weights
+            weights = np.ones(codes.size) if weights is None else weights
+            link = fit_calibration(method, read_scores(held_out), codes, weights)
+        target = replace(self, shares=shares, fitted_link=link)
+        return target, target.link_model(fitted.model, solver)
+
+    def link_model(self, model: RuleModel, solver: Solver) -> RuleModel:
+        """Return the model with its labels, and with what its scores say of them."""
+        n_outputs = self.code.n_outputs
+        together = n_outputs > 1 and isinstance(self.together(solver), Multinomial)
+        link = self.fitted_link or find_link(loss_name(solver), n_outputs, together=together)
+        return replace(model, classes=self.labels, link=link)
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        """The mode of several classes and the calibration, where they were left open."""
+        found: dict[str, Any] = {}
+        if is_auto(self.multiclass):
+            found["multiclass"] = self.mode
+        if is_auto(self.calibration):
+            found["calibration"] = None if self.fitted_link is None else "temperature"
+        return found
+
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> ClassFigures:
+        """Tell accuracy, log loss and more on held-out rows."""
+        scores = read_scores(held_out)
+        probabilities = model.probabilities(scores)
+        assert probabilities is not None
+        codes = read_codes(data.targets[data.rows])
+        return judge_classes(
+            read_codes(held_out.targets),
+            choose_classes(scores),
+            probabilities,
+            held_out.weights,
+            shares=share_of_classes(codes, data.weights_of(data.rows), len(self.labels)),
+            honest=honest,
+        )
+
+    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+        """Tell for each term which class it speaks for and how sure it is."""
+        model = fitted.model
+        if self.code.n_outputs == 1:
+            shares = list(np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0)
+        else:
+            known = fitted.class_shares
+            if known is None:
+                rules = [term for term in model.terms if isinstance(term, Rule)]
+                by_rule = share_classes(data, rules, np.argmax(data.targets, axis=1), len(self.labels))
+                known = dict(zip(rules, by_rule, strict=True))
+            nothing = np.zeros(len(self.labels))
+            shares = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in model.terms]
+        coefs = np.atleast_2d(model.coefs).T
+        return [self.describe_term(*one) for one in zip(model.terms, coefs, shares, strict=True)]
+
+    def describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
+        """Tell for which class a term speaks most, and what it says about each.
+
+        Parameters
+        ----------
+        term : Rule or Linear
+        coefs : ndarray of shape (n_outputs,)
+        shares : ndarray of shape (n_classes,)
+            Of the training rows on which a rule holds.
+        """
+        labels = self.labels.tolist()
+        if len(labels) == 2:
+            strongest = int(coefs[0] > 0)
+            positive = bool(coefs[0])
+        else:
+            strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
+            positive = bool(coefs[strongest] > 0)
+        is_rule = isinstance(term, Rule)
+        share = float(shares[strongest])
+        base = None if self.shares is None else float(self.shares[strongest])
+        return {
+            "coefficient": float(coefs[0] if len(labels) == 2 else coefs[strongest]),
+            "speaks_for": self.labels[strongest],
+            "against": not positive,
+            "confidence": (share if positive else 1.0 - share) if is_rule else None,
+            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
+            "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
+            "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
+        }
+
+
+def read_codes(targets: FloatArray) -> IntArray:
+    """Return the place of each row's class from targets of one or more outputs."""
+    return np.argmax(targets, axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(np.int64)
+
+
+def read_scores(held_out: HeldOut) -> FloatArray:
+    """Return held-out scores as `decision_function` would."""
+    return held_out.scores if held_out.scores.shape[1] > 1 else held_out.scores[:, 0]
+
+
+def loss_name(solver: Solver) -> str:
+    """Return the name of the loss that the scores come from."""
+    return str(getattr(solver, "loss", "squared"))

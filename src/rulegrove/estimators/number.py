@@ -1,0 +1,64 @@
+"""A target that is a number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._validation import check_regression_target
+from rulegrove.estimators._fitted import Fitted, HeldOut
+from rulegrove.estimators._sampling import Sampled, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.figures import NumberFigures, judge_numbers
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.target import Target
+from rulegrove.losses import Huber, Loss, Squared
+from rulegrove.rules.rule import Rule
+
+HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Number(Target):
+    """A number, whose score is the prediction itself.
+
+    Examples
+    --------
+    >>> Number().check([1, 2, 3], n_rows=3)
+    array([1., 2., 3.])
+    """
+
+    losses = ("squared", "huber")
+    others = "two classes"
+    has_labels = False
+
+    def check(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values as finite float64."""
+        return check_regression_target(self, y, n_rows)
+
+    def learn(self, sampled: Sampled, *, validates: bool) -> Self:
+        """Return the target with its offset, so that values near zero lose no digits when they are squared."""
+        # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.
+        return replace(self, code=TargetCode.of_numbers(sampled.y, sampled.weights))
+
+    def tree_loss(self, name: str, targets: FloatArray) -> Loss:
+        """Return the squared or the Huber loss."""
+        if name != "huber":
+            return Squared()
+        delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
+        return Huber(delta) if delta > 0 else Squared()
+
+    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+        """Tell the coefficient of each term, and the mean of the target where a rule holds."""
+        model = fitted.model
+        return [
+            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
+            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
+        ]
+
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> NumberFigures:
+        """Tell R squared and the errors on held-out rows."""
+        observed = held_out.targets[:, 0] + data.offset
+        return judge_numbers(observed, held_out.scores[:, 0], held_out.weights, honest=honest)

@@ -1,0 +1,392 @@
+"""A fit is a function: from a table, a kind of target and settings to one record of everything that was fitted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from sklearn.base import BaseEstimator
+
+from rulegrove._progress import Progress
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import check_features, count_threads
+from rulegrove.design.terms import Terms
+from rulegrove.estimators import autos
+from rulegrove.estimators._constraints import Constraints, resolve_monotonic
+from rulegrove.estimators._design import Counted, Request
+from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
+from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
+from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
+from rulegrove.estimators._growing import Growth, check_subsample
+from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
+from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
+from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.outputs import PerOutput
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Rule
+from rulegrove.selection import Selection
+from rulegrove.solvers import Glmnet, Path, Solver, make_solver
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What is learned from: rows, their target, their folds.
+
+    Attributes
+    ----------
+    data : TrainingData
+    target : Target
+        Learned.
+    code : RowCode
+        What turns raw rows of the same table into what is counted.
+    folds : ndarray of shape (n_rows,)
+        Fold of each row of `data`.
+    names : ndarray of shape (n_columns,), optional
+        Names of the table's columns, if it has names.
+    n_columns : int
+    """
+
+    data: TrainingData
+    target: Target
+    code: RowCode
+    folds: IntArray
+    names: AnyArray | None
+    n_columns: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Everything that a fit has found.
+
+    Attributes
+    ----------
+    model : RuleModel
+        All that predictions need.
+    rules : RuleTable
+        The terms of the model, ranked and described.
+    feature_importances : ndarray of shape (n_columns,)
+    paths : PerOutput of Path
+    selections : PerOutput of Selection
+        The chosen point of each path.
+    solvers : PerOutput of Solver
+        The solver that was used for each output.
+    candidates : PerOutput of Terms
+        What the columns of each path mean.
+    target : Target
+    settled : dict
+        Settings that were left open, with what was found for them.
+    held_out : ClassFigures or NumberFigures, optional
+        How well held-out rows were predicted.
+    names : ndarray of shape (n_columns,), optional
+        Names of the table's columns, if it has names.
+    n_columns : int
+    pools : tuple of Pool
+        The candidates with their statistics.
+    training : Training, optional
+        The rows that were learned from; None for a fit to statistics.
+    """
+
+    model: RuleModel
+    rules: RuleTable
+    feature_importances: FloatArray
+    paths: PerOutput[Path]
+    selections: PerOutput[Selection]
+    solvers: PerOutput[Solver]
+    candidates: PerOutput[Terms]
+    target: Target
+    settled: dict[str, Any]
+    held_out: ClassFigures | NumberFigures | None
+    names: AnyArray | None
+    n_columns: int
+    pools: tuple[Pool, ...]
+    training: Training | None = None
+
+
+def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: bool = True) -> Fit:
+    """Grow rules, solve for their coefficients, choose a point of the path.
+
+    Parameters
+    ----------
+    source : Source
+        The table, with its target and weights.
+    target : Target
+        The kind of target, not yet learned.
+    settings : Settings
+    by_rows : bool, default=True
+        Whether a solver that is left to choose may need rows; otherwise it goes by statistics alone.
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.estimators.classes import Classes
+    >>> from rulegrove.estimators._in_memory import TableInMemory
+    >>> X, y = load("pima", return_X_y=True)
+    >>> settings, target = Settings(n_candidates=50, random_state=0), Classes()
+    >>> fit = fit_source(TableInMemory(X, y, target=target, settings=settings), target, settings)
+    >>> len(fit.rules) == len(fit.model.terms)
+    True
+    """
+    solver = prepare_solver(settings, target)
+    chance = Chance.of(settings.random_state)
+    training = read_training(source, target, settings, solver, chance)
+    data, target = training.data, training.target
+    settled = settle(settings, target, data, solver, by_rows=by_rows and data.drawn is None)
+    plan = make_plan(settings, settled, training)
+    parts = target.split(data, settings)
+    progress = Progress(settings.verbose)
+
+    def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
+        return source.count(requests, training.code, progress)
+
+    pools = fit_pools(parts, plan, spawn_pairs((chance.growing, chance.regrowing), len(parts)), count, progress)
+    progress.close()
+    if not data.units.is_plain:
+        pools = [pool.give_back(data.units, settled.selection) for pool in pools]
+        data = data.give_back()
+    held_out = score_held_out(data, training.folds, pools)
+    fit = finish(pools, target, data, held_out, settled=tell_settled(settings, settled, plan))
+    fit = replace(fit, names=training.names, n_columns=training.n_columns, training=replace(training, data=data))
+    if held_out is None:
+        return fit
+    honest = is_honest(settings, held_out, data, regrown=settled.honest)
+    return replace(fit, held_out=fit.target.judge(fit.model, held_out, data, honest=honest))
+
+
+def prepare_solver(settings: Settings, target: Target) -> Solver:
+    """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
+    solver: Any = Glmnet() if settings.is_open("solver") else make_solver(settings.solver)
+    if hasattr(solver, "check"):
+        solver.check()
+    for name, what in (("monotonic", "hold coefficients to a sign"), ("force_rules", "leave terms without a penalty")):
+        asked = getattr(settings, name)
+        if asked is not None and asked is not False and not getattr(solver, "takes_constraints", False):
+            raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
+    loss = getattr(solver, "loss", "squared")
+    if loss not in target.losses:
+        if not isinstance(settings.solver, str):
+            raise InvalidInputError(
+                f"A target of {'classes' if target.has_labels else 'numbers'} cannot use "
+                f"{type(solver).__name__}(loss={loss!r}), which is for {target.others}; "
+                f"give it loss={' or '.join(repr(name) for name in target.losses)}."
+            )
+        solver = solver.set_params(loss=target.losses[0])
+    target.check_settings(settings, solver)
+    return cast(Solver, solver)
+
+
+def read_training(source: Source, target: Target, settings: Settings, solver: Solver, chance: Chance) -> Training:
+    """Read the rows to learn from, learn the target, deal out the folds."""
+
+    def count_drawn(n_counted: int) -> int:
+        needs_rows = bool(getattr(solver, "needs_rows", False))
+        return autos.count_drawn(settings.subsample, n_counted, needs_rows=needs_rows)
+
+    sampled = source.sample(chance, count_drawn)
+    names, n_columns = read_names(sampled.table)
+    target = target.learn(sampled, validates=settings.validates)
+    weighted = sampled.summary.varies(target.code.class_weights)
+    target = target.weigh(sampled.summary.heaviest if weighted else None)
+    drawn = None if sampled.ranks is None else Drawn(sampled.ranks, sampled.summary.n_rows)
+    data = TrainingData.of(sampled.columns, target.code.read(sampled.y, sampled.weights), drawn)
+    data = replace(data, units=target.code.units)
+    check_subsample(settings.subsample, data.n_counted)
+    warn_constant(data)
+    cv = 5 if settings.cv is None else settings.cv
+    dealt = source.deal(cv, target.code, chance) if settings.validates else HashFolds(chance.fold_seed, 1)
+    code = RowCode(sampled.columns.features, target.code, weighted, dealt)
+    *_, folds = code.read(sampled.y, sampled.weights, sampled.positions)
+    return Training(data, target.settle(settings, data.n_counted), code, folds, names, n_columns)
+
+
+def read_names(table: Any) -> tuple[AnyArray | None, int]:
+    """Return the names of a table's columns, None if it has none, and their number, as scikit-learn has them."""
+    reader = BaseEstimator()
+    check_features(reader, table, reset=True)
+    return vars(reader).get("feature_names_in_"), reader.n_features_in_
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What the data settle before any rule is grown.
+
+    Attributes
+    ----------
+    solver : Solver
+    selection : {"1se", "min"} or float
+    honest : bool
+        Whether folds grow rules of their own.
+    n_rows : int
+        Rows that count.
+    """
+
+    solver: Solver
+    selection: str | float
+    honest: bool
+    n_rows: int
+
+
+def settle(settings: Settings, target: Target, data: TrainingData, solver: Solver, *, by_rows: bool) -> Settled:
+    """Return what the data settle of solver, choice and folds (`autos` has the rules and their evidence)."""
+    selection, honest = autos.resolve_choice(settings.selection, settings.honest_cv, data.n_counted)
+    if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
+        selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, data.n_counted)
+        honest = settings.honest_cv != "auto" and bool(settings.honest_cv)
+    if settings.is_open("solver"):
+        solver = target.choose_solver(settings, data, solver, by_rows=by_rows)
+    return Settled(solver, selection, honest, data.n_counted)
+
+
+def make_plan(settings: Settings, settled: Settled, training: Training) -> Plan:
+    """Return what to do with the rules, all in the units of the data."""
+    data, target, solver = training.data, training.target, settled.solver
+    growth = make_growth(settings, target, data, named=training.names is not None)
+    joint = target.together(solver)
+    if settings.force_rules:
+        if joint is not None and target.code.n_outputs > 1:
+            raise InvalidInputError(
+                "`force_rules` is not for fits that solve for all classes together; take multiclass='ovr', "
+                "or 'shared' with Glmnet(loss='squared')."
+            )
+        if getattr(solver, "loss", "squared") == "logistic":
+            check_finite_weights(growth.given.own, data)
+    return Plan(
+        growth=growth,
+        solver=data.units.take_solver(solver),
+        selection=data.units.take_point(solver, settled.selection),
+        max_terms=settings.max_terms,
+        folds=training.folds,
+        n_folds=training.code.folds.n_folds,
+        honest=settled.honest,
+        joint=joint,
+        n_threads=count_threads(settings.n_jobs),
+    )
+
+
+def make_growth(settings: Settings, target: Target, data: TrainingData, *, named: bool = True) -> Growth:
+    """Return how rules are grown from these data.
+
+    Parameters
+    ----------
+    settings : Settings
+    target : Target
+        Learned.
+    data : TrainingData
+    named : bool, default=True
+        Whether the table has column names of its own.
+    """
+    given = take_given(settings, data, named=named)
+    directions = resolve_monotonic(settings.monotonic, data.columns.features, data.columns.names)
+    constraints = Constraints(directions, frozenset(given.own if settings.force_rules else ()))
+    target.check_constraints(constraints)
+    check_directions(given.own, constraints, data)
+    return Growth(
+        settings=settings,
+        max_features=autos.count_features(settings.max_features, data.columns.n_features),
+        min_impurity=data.units.take_impurity(settings.min_impurity),
+        loss=target.tree_loss(settings.tree_loss, data.targets[data.rows]),
+        constraints=constraints,
+        given=given,
+    )
+
+
+def tell_settled(settings: Settings, settled: Settled, plan: Plan) -> dict[str, Any]:
+    """Return the settings that were left open, with what was found for them."""
+    found = {
+        "solver": settled.solver,
+        "selection": settled.selection,
+        "honest_cv": settled.honest,
+        "subsample": autos.count_subsample(settings.subsample, settled.n_rows),
+        "max_features": plan.growth.max_features,
+        "tree_loss": plan.growth.loss.name,
+        **({"cv": plan.n_folds} if isinstance(settled.selection, str) else {}),
+    }
+    return {name: value for name, value in found.items() if settings.is_open(name)}
+
+
+def finish(
+    pools: Sequence[Pool],
+    target: Target,
+    data: TrainingData,
+    held_out: HeldOut | None,
+    *,
+    settled: dict[str, Any],
+    class_shares: Mapping[Rule, FloatArray] | None = None,
+) -> Fit:
+    """Make the record of a fit from pools with chosen points.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+    target : Target
+        Learned and settled.
+    data : TrainingData
+        In the units of the user.
+    held_out : HeldOut, optional
+        Scores to fit probabilities to.
+    settled : dict
+        Settings that were left open, with what was found for them.
+    class_shares
+        As in `Fitted`.
+    """
+    outputs = [chosen for pool in pools for chosen in pool.outputs]
+    fitted = make_model(data, [pool.design for pool in pools], outputs)
+    target, model = target.finish(fitted, outputs[0].solver, held_out)
+    fitted = replace(fitted, model=model, class_shares=class_shares)
+    return Fit(
+        model=model,
+        rules=rank_terms(fitted, target, data),
+        feature_importances=share_importance(model, fitted.importances),
+        paths=PerOutput(chosen.path for chosen in outputs),
+        selections=PerOutput(chosen.selection for chosen in outputs),
+        solvers=PerOutput(chosen.solver for chosen in outputs),
+        candidates=PerOutput(pool.design.terms for pool in pools for _ in pool.outputs),
+        target=target,
+        settled={**settled, **target.settled},
+        held_out=None,
+        names=None,
+        n_columns=len(model.names),
+        pools=tuple(pools),
+    )
+
+
+def rank_terms(fitted: Fitted, target: Target, data: TrainingData) -> RuleTable:
+    """Return the terms of a model with what they say, the most important first."""
+    model = fitted.model
+    rows = [
+        RankedTerm(
+            rank=place + 1,
+            kind="rule" if isinstance(term, Rule) else "linear",
+            text=term.text(model.features),
+            importance=float(fitted.importances[place]),
+            support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
+            aliases=tuple(
+                f"{'not ' * alias.opposite}{alias.rule.text(model.features)}" for alias in fitted.aliases[place]
+            ),
+            term=term,
+            **about,
+        )
+        for place, (term, about) in enumerate(zip(model.terms, target.describe(fitted, data), strict=True))
+    ]
+    return RuleTable(rows, of_classes=model.classes is not None)
+
+
+def is_honest(settings: Settings, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:
+    """Whether no rule has seen the rows that were held out: given trees may have, an expert's rules have not.
+
+    Rules of a large table are grown from the rows of the lowest ranks, and those held out may all be beyond them.
+    """
+    if settings.trees is not None:
+        return False
+    if regrown or settings.n_candidates == 0 or settings.terms == "linear":
+        return True
+    if data.drawn is None:
+        return False
+    pool = autos.size_pool(autos.count_subsample(settings.subsample, data.n_counted))
+    return bool(data.drawn.ranks[held_out.rows].min() >= pool)

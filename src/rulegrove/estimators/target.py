@@ -1,0 +1,130 @@
+"""What a model predicts. Each kind of target is one class, and nothing else asks for the kind."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._fitted import Fitted, HeldOut
+from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.settings import Settings
+from rulegrove.joint_selection import Joint
+from rulegrove.losses import Loss
+from rulegrove.solvers import Solver
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target(ABC):
+    """A kind of target: how its values become numbers, which losses suit it, what terms say about it.
+
+    An object is made from parameters alone; `learn` returns one that knows the values of the training rows, and
+    `settle` one that knows all that depends on their number.
+
+    Attributes
+    ----------
+    losses : tuple of str
+        Names of the losses that suit it, the default first.
+    others : str
+        What other losses are for, in words.
+    has_labels : bool
+        Whether values are labels rather than numbers.
+    code : TargetCode
+        How values become numbers, once it is learned.
+    """
+
+    losses: ClassVar[tuple[str, ...]]
+    others: ClassVar[str]
+    has_labels: ClassVar[bool]
+    code: TargetCode = UNLEARNED
+
+    @abstractmethod
+    def check(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values of a table in memory as an array, or refuse them."""
+
+    @abstractmethod
+    def learn(self, sampled: Sampled, *, validates: bool) -> Self:
+        """Return the target with what the training rows tell of it.
+
+        Parameters
+        ----------
+        sampled : Sampled
+            Rows to learn from, and a summary of all rows.
+        validates : bool
+            Whether there will be folds.
+        """
+
+    def recall(self, code: TargetCode, *, n_pools: int) -> Self:
+        """Return the target of an earlier fit, by its code and the number of its pools of rules."""
+        return replace(self, code=code)
+
+    def weigh(self, weights: FloatArray | None) -> Self:
+        """Return the target for rows of these weights, or for some that are as heavy; None where all are equal."""
+        return replace(self, code=self.code.weighing(weights))
+
+    def check_settings(self, settings: Settings, solver: Solver) -> None:  # noqa: B027
+        """Refuse settings that this target does not allow."""
+
+    def check_constraints(self, constraints: Constraints) -> None:  # noqa: B027
+        """Refuse constraints on the coefficients that this target does not allow."""
+
+    @abstractmethod
+    def tree_loss(self, name: str, targets: FloatArray) -> Loss:
+        """Return the loss whose residuals the trees are grown on."""
+
+    def settle(self, settings: Settings, n_rows: int) -> Self:
+        """Return the target with what the number of rows decides."""
+        return self
+
+    def choose_solver(self, settings: Settings, data: TrainingData, solver: Solver, *, by_rows: bool) -> Solver:
+        """Return the solver for ``solver="auto"``.
+
+        Parameters
+        ----------
+        settings : Settings
+        data : TrainingData
+        solver : Solver
+            The one to take where nothing speaks for another.
+        by_rows : bool
+            Whether the loss may need rows; otherwise there are statistics alone.
+        """
+        return solver
+
+    def together(self, solver: Solver) -> Joint | None:
+        """Return how several outputs are solved together, if they are."""
+        return None
+
+    def split(self, data: TrainingData, settings: Settings) -> list[TrainingData]:
+        """Return the data of each pool of rules: one pool serves all outputs unless the target says otherwise."""
+        return [data]
+
+    def finish(self, fitted: Fitted, solver: Solver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+        """Return the target and the model with what the fitted scores tell, such as a link to probabilities.
+
+        Parameters
+        ----------
+        fitted : Fitted
+        solver : Solver
+        held_out : HeldOut, optional
+            Scores of rows that were held out.
+        """
+        return self, fitted.model
+
+    @abstractmethod
+    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+        """Tell what each term says about the target, as fields of a `RankedTerm`."""
+
+    @abstractmethod
+    def judge(
+        self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool
+    ) -> ClassFigures | NumberFigures:
+        """Tell how well held-out rows were predicted."""
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        """Parameters of the target that were left open, with what was found for them."""
+        return {}
