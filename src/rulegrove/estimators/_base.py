@@ -2,6 +2,7 @@
 
 import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -34,6 +35,11 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
+
+
+def store_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> None:
+    """Set the parameters of a constructor, which are its ``locals()``, as attributes."""
+    vars(estimator).update({name: value for name, value in parameters.items() if name not in {"self", "__class__"}})
 
 
 class BaseRuleEnsemble(BaseEstimator):
@@ -112,35 +118,7 @@ class BaseRuleEnsemble(BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        self.preset = preset
-        self.n_candidates = n_candidates
-        self.max_terms = max_terms
-        self.mean_leaves = mean_leaves
-        self.subsample = subsample
-        self.shrinkage = shrinkage
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_impurity = min_impurity
-        self.max_conditions = max_conditions
-        self.max_bins = max_bins
-        self.max_correlation = max_correlation
-        self.stable = stable
-        self.monotonic = monotonic
-        self.terms = terms
-        self.trees = trees
-        self.rules = rules
-        self.force_rules = force_rules
-        self.tree_loss = tree_loss
-        self.categorical_features = categorical_features
-        self.numeric_features = numeric_features
-        self.identifiers = identifiers
-        self.solver = solver
-        self.selection = selection
-        self.cv = cv
-        self.honest_cv = honest_cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     _presets: ClassVar[Presets]  # what each changes
     model_: RuleModel

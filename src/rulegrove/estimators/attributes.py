@@ -26,7 +26,7 @@ from rulegrove._validation import (
     guess_task,
 )
 from rulegrove.columns import Columns, as_table, is_frame, locate_sources
-from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
 from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import draw_pool, grow_rules
 from rulegrove.estimators._in_memory import TableInMemory
@@ -236,30 +236,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        self.preset = preset
-        self.criterion = criterion
-        self.n_top = n_top
-        self.n_repeats = n_repeats
-        self.min_votes = min_votes
-        self.penalties = penalties
-        self.min_loss = min_loss
-        self.n_features_to_select = n_features_to_select
-        self.task = task
-        self.n_candidates = n_candidates
-        self.mean_leaves = mean_leaves
-        self.subsample = subsample
-        self.shrinkage = shrinkage
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_conditions = max_conditions
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.numeric_features = numeric_features
-        self.identifiers = identifiers
-        self.solver = solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn which attributes to keep.

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import StrOptions
-from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
 from rulegrove.estimators._sampling import TargetCode
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.classes import TREE_LOSSES, Classes
@@ -262,40 +262,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            preset=preset,
-            n_candidates=n_candidates,
-            max_terms=max_terms,
-            mean_leaves=mean_leaves,
-            subsample=subsample,
-            shrinkage=shrinkage,
-            max_features=max_features,
-            min_samples_leaf=min_samples_leaf,
-            min_impurity=min_impurity,
-            max_conditions=max_conditions,
-            max_bins=max_bins,
-            max_correlation=max_correlation,
-            stable=stable,
-            monotonic=monotonic,
-            terms=terms,
-            trees=trees,
-            rules=rules,
-            force_rules=force_rules,
-            tree_loss=tree_loss,
-            categorical_features=categorical_features,
-            numeric_features=numeric_features,
-            identifiers=identifiers,
-            solver=solver,
-            selection=selection,
-            cv=cv,
-            honest_cv=honest_cv,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.calibration = calibration
+        store_parameters(self, locals())
 
     def make_target(self) -> Classes:
         """Return the kind of target, with the parameters that concern it."""

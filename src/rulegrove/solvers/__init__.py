@@ -1,7 +1,7 @@
 """Solvers that weight the terms: one problem in, one path out."""
 
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status
+from rulegrove.solvers.base import Parameter, Path, PathCurves, Problem, Solver, Status, least_squares_path
 from rulegrove.solvers.fpc import Fpc
 from rulegrove.solvers.glmnet import Glmnet
 from rulegrove.solvers.pathbuild import Pathbuild
@@ -19,6 +19,7 @@ __all__ = [
     "Solver",
     "Spgl1",
     "Status",
+    "least_squares_path",
     "make_solver",
 ]
 

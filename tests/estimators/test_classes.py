@@ -1,0 +1,75 @@
+"""Classes as a target; `test_classifier.py` has what a user sees of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rulegrove.estimators._sampling import Sampled, TargetCode, TargetSummary
+from rulegrove.estimators.classes import Classes
+from rulegrove.estimators.settings import Settings
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Condition, Rule
+
+
+def sample(y, ranks=None, weights=None):
+    y = np.asarray(y)
+    return Sampled(None, None, y, weights, np.arange(len(y)), ranks, TargetSummary.of(y, weights, classes=True))
+
+
+def test_learning_returns_another_target():
+    kind = Classes(class_weight="balanced")
+    learned = kind.learn(sample(["b", "a", "b", "b"]), validates=False)
+    assert kind.code.classes is None
+    assert learned.labels.tolist() == ["a", "b"]
+    np.testing.assert_allclose(learned.code.class_weights, [2.0, 2 / 3])
+
+
+def test_a_class_of_one_row_cannot_be_validated():
+    y = ["a"] * 5 + ["b"]
+    assert Classes().learn(sample(y), validates=False).labels.tolist() == ["a", "b"]
+    with pytest.raises(InvalidInputError, match="Class 'b' has one row"):
+        Classes().learn(sample(y), validates=True)
+
+
+def test_a_rare_class_of_a_large_table_is_refused_with_its_count():
+    y = ["a"] * 50 + ["b"] * 10
+    with pytest.raises(InvalidInputError, match="Class 'b' has 10 of 60 rows that count, too few for folds"):
+        Classes().learn(sample(y, ranks=np.arange(60)), validates=True)
+
+
+@pytest.mark.parametrize(("n_rows", "mode"), [(1000, "shared"), (1001, "ovr")])
+def test_the_mode_is_settled_by_the_rows(n_rows, mode):
+    settled = Classes().settle(Settings(), n_rows)
+    assert settled.mode == mode
+    assert settled.settled["multiclass"] == mode
+    assert "multiclass" not in Classes(multiclass="grouped").settle(Settings(), n_rows).settled
+
+
+def test_recalled_pools_tell_the_mode():
+    code = TargetCode(np.arange(3))
+    assert [Classes().recall(code, n_pools=n).mode for n in (1, 3)] == ["shared", "ovr"]
+    assert Classes(multiclass="grouped").recall(code, n_pools=1).mode == "grouped"
+
+
+RULE = Rule((Condition(0, upper=1.0),))
+
+
+@pytest.mark.parametrize(
+    ("coef", "speaks_for", "against"), [(2.0, "yes", False), (-2.0, "no", False), (0.0, "no", True)]
+)
+def test_a_term_of_two_classes_speaks_for_one_of_them(coef, speaks_for, against):
+    target = replace(Classes(), code=TargetCode(np.array(["no", "yes"])), shares=np.array([0.75, 0.25]))
+    about = target.describe_term(RULE, np.array([coef]), np.array([0.4, 0.6]))
+    assert about["speaks_for"] == speaks_for
+    assert about["against"] is against
+    assert about["coefficient"] == coef
+
+
+def test_a_term_of_three_classes_speaks_for_the_strongest():
+    target = replace(Classes(), code=TargetCode(np.arange(3)), shares=np.array([0.5, 0.3, 0.2]))
+    about = target.describe_term(RULE, np.array([0.5, -2.0, 1.0]), np.array([0.1, 0.2, 0.7]))
+    assert (about["speaks_for"], about["against"], about["coefficient"]) == (1, True, -2.0)
+    assert about["confidence"] == pytest.approx(0.8)
+    assert about["base_rate"] == pytest.approx(0.7)
+    assert about["coefficients"] == {0: 0.5, 1: -2.0, 2: 1.0}

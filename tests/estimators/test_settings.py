@@ -1,0 +1,56 @@
+"""The parameters of a fit as one record."""
+
+import dataclasses
+
+import pytest
+
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators.settings import Settings
+from rulegrove.exceptions import InvalidInputError
+
+
+@pytest.mark.parametrize("kind", [RuleEnsembleClassifier, RuleEnsembleRegressor])
+def test_settings_are_the_parameters_that_both_kinds_of_target_have(kind):
+    model = kind(max_terms=7, cv=3)
+    settings, parameters = Settings.of(model), model.get_params()
+    names = [field.name for field in dataclasses.fields(Settings)]
+    assert all(getattr(settings, name) is parameters[name] for name in names)
+    assert set(parameters) - set(names) <= {"preset", "class_weight", "multiclass", "calibration"}
+
+
+def test_the_defaults_are_those_of_the_regressor():
+    assert Settings() == Settings.of(RuleEnsembleRegressor())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"n_candidates": 1}, "`n_candidates` must be at least 2"),
+        ({"n_candidates": 0}, "`n_candidates` must be at least 2"),
+        ({"n_candidates": 100_001}, "`n_candidates` must be at most 100,000"),
+        ({"terms": "linear", "rules": ["a > 1"]}, "`rules` are for models with rules"),
+        ({"terms": "linear", "trees": object()}, "`trees` are for models with rules"),
+        ({"n_candidates": 0, "trees": object()}, "takes no rule from `trees`"),
+        ({"honest_cv": True, "trees": object()}, "which given `trees` do not allow"),
+        ({"force_rules": True}, "there are none; give some"),
+    ],
+)
+def test_contradictions_are_refused(wrong, words):
+    with pytest.raises(InvalidInputError, match=words):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "grows"),
+    [({}, True), ({"trees": object()}, False), ({"n_candidates": 0, "rules": ["a > 1"]}, False)],
+)
+def test_rules_that_are_given_are_not_grown(given, grows):
+    assert Settings(**given).grows is grows
+
+
+def test_open_settings():
+    settings = Settings(cv=None, subsample=100)
+    assert settings.is_open("cv")
+    assert settings.is_open("solver")
+    assert not settings.is_open("subsample")
+    assert not settings.is_open("max_terms")  # None is an answer there
