@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from tools.measure_code import Code, count_lines, reach, tell_functions, tell_habits
+from tools.measure_code import Code, count_lines, reach, tell_functions, tell_habits, tell_knowing
 
 TEXTS = {
     "rulegrove.estimators.base": '''
@@ -74,3 +74,8 @@ def test_habits(code):
     assert switches == ["rulegrove.estimators.base.ROWS=65536"]
     assert counts == [1, 1, 1, 3, 1]  # getattr, hasattr, isinstance, Any, modules that use `_model`
     assert users == ["rulegrove.plots"]
+
+
+def test_modules_that_know_of_a_kind():
+    texts = {"rulegrove.a": "if isinstance(solver, Glmnet):\n    pass", "rulegrove.b": "solver.path(problem)"}
+    assert tell_knowing(Code(texts))["modules that know of a solver"] == ["rulegrove.a"]

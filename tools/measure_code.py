@@ -19,10 +19,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "src/rulegrove"
-ENTRIES = [f"rulegrove.estimators._base:BaseRuleEnsemble.{name}" for name in ("_fit_table", "fit")]
+ENTRIES = ["rulegrove.estimators.pipeline:fit_source", "rulegrove.estimators._base:BaseRuleEnsemble._fit_table"]
 KINDS = ("code", "docstring", "comment", "blank")
 LONG, MANY, LARGE = 100, 12, 20  # lines of a function, its parameters, the value of a constant
 SELF = ("self", "cls", "super()")
+# What a module that would have to change has in its text, by the part that someone adds another one of.
+KNOWING = {
+    "a solver": r"isinstance\([^)]*(Glmnet|Spgl1|Fpc|Pathbuild)\b|(get|has)attr\((\w+\.)?solver, \"|SOLVERS",
+    "a loss": r"loss\w* (==|!=|in) |(==|!=) \"(squared|logistic)\"|\bLOSSES\b",
+    "a target": r"\b(is|of)_class(es|ifier)\b|classes_?\b is (not )?None|hasattr\([^)]*\"classes_\"|has_labels|"
+    r"isinstance\([^)]*(RuleEnsemble(Classifier|Regressor)|ClassFigures)\b",
+    "a Gram of another device": r"\badd_gram\(|_kernels\.\w*gram",
+    "an engine": r"isinstance\([^)]*(Local|Dask)Engine\b",
+    "an export": r"\bto_onnx\b",
+    "a parameter of the trees": r"\bmin_impurity\b",
+    "a plot": r"\bCalibrationDisplay\b",
+}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Rows = dict[str, int | str | list[str]]
 
@@ -215,6 +227,15 @@ def tell_habits(code: Code) -> Rows:
     }
 
 
+def tell_knowing(code: Code) -> Rows:
+    """Return the rows about modules that know one of a kind, and so would have to change for another one."""
+    texts = code.texts.items()
+    return {
+        f"modules that know of {what}": [module for module, text in texts if re.search(pattern, text)]
+        for what, pattern in KNOWING.items()
+    }
+
+
 def read_tree(revision: str | None) -> Code:
     """Read the modules of a revision, or of the working tree."""
     if revision is None:
@@ -238,7 +259,9 @@ def main() -> None:
     parser.add_argument("--entry", nargs="+", default=ENTRIES, help="module:function that fits; the first that exists")
     given = parser.parse_args()
     codes = map(read_tree, given.rev)
-    columns = [tell_functions(c) | tell_reach(c, given.entry) | tell_habits(c) | tell_lines(c) for c in codes]
+    columns = [
+        tell_functions(c) | tell_reach(c, given.entry) | tell_habits(c) | tell_knowing(c) | tell_lines(c) for c in codes
+    ]
     print("| fact |", *(f"{revision or 'working tree'} |" for revision in given.rev))
     print("|---|" + "---|" * len(columns))
     for label in dict.fromkeys(label for column in columns for label in column):
