@@ -277,7 +277,7 @@ def test_a_label_seen_once():
     """Where its row is held out, nothing is left to learn the class from."""
     frame, _ = make_frame()
     y = np.where(np.arange(40) < 1, "rare", "common")
-    with pytest.raises(InvalidInputError, match=r"Class 'rare' has one row.*cv=5.*`selection`"):
+    with pytest.raises(InvalidInputError, match=r"Class 'rare' has one row.*`selection`"):
         make(RuleEnsembleClassifier).fit(frame, y)
     make(RuleEnsembleClassifier, selection=0.1).fit(frame, y)  # the way out that the message names
     make(RuleEnsembleClassifier).fit(frame, np.where(np.arange(40) < 2, "rare", "common"))

@@ -139,7 +139,7 @@ def test_forced_rules_of_several_classes():
     terms = [row.term for row in model.rules_]
     for rule in read_rules(own, model.model_.features):
         assert (model.coef_[:, terms.index(rule)] != 0).all()
-    with pytest.raises(InvalidInputError, match=r"`force_rules` is not for fits that weight the rules of all classes"):
+    with pytest.raises(InvalidInputError, match=r"`force_rules` is not for fits that solve for all classes together"):
         RuleEnsembleClassifier.from_rules(own, forced=True, multiclass="grouped", solver=Glmnet(), **FEW).fit(X, y)
     with pytest.raises(InvalidInputError, match=r"take multiclass='ovr'"):
         RuleEnsembleClassifier.from_rules(own, forced=True, solver=Glmnet(loss="logistic"), **FEW).fit(X, y)

@@ -27,7 +27,6 @@ def test_the_defaults_are_those_of_the_regressor():
     [
         ({"n_candidates": 1}, "`n_candidates` must be at least 2"),
         ({"n_candidates": 0}, "`n_candidates` must be at least 2"),
-        ({"n_candidates": 100_001}, "`n_candidates` must be at most 100,000"),
         ({"terms": "linear", "rules": ["a > 1"]}, "`rules` are for models with rules"),
         ({"terms": "linear", "trees": object()}, "`trees` are for models with rules"),
         ({"n_candidates": 0, "trees": object()}, "takes no rule from `trees`"),

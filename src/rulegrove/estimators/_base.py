@@ -32,7 +32,6 @@ from rulegrove.estimators.presets import NAMES, Presets, find_settings, settle_p
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
-from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
 
@@ -158,10 +157,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
-        settings = self.settle()
-        target = self.make_target()
-        if y is None:
-            raise InvalidInputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        settings, target = self.settle()
         source = TableInMemory(X, y, sample_weight, groups, target=target, settings=settings)
         self.take_over(fit_source(source, target, settings))
         return self
@@ -170,10 +166,11 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return the target as the fit has left it, or as `make_target` does before any fit."""
         return self.make_target()
 
-    def settle(self) -> Settings:
-        """Check the parameters and return them as settings of a fit, with the preset applied."""
+    def settle(self) -> tuple[Settings, Target]:
+        """Check the parameters and return what they ask of a fit, with the preset applied."""
         check_parameters(self)
-        return Settings.of(settle_preset(self))
+        settled = settle_preset(self)
+        return Settings.of(settled), settled.make_target()
 
     def take_over(self, fit: Fit, **more: Any) -> None:
         """Become what a fit has found, in one step; nothing of an earlier fit is left.

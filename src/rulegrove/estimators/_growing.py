@@ -21,6 +21,8 @@ from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.trees.boosting import grow_forest
 
+MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -46,6 +48,15 @@ class Growth:
     loss: Loss
     constraints: Constraints = NO_CONSTRAINTS
     given: Given = NOTHING_GIVEN
+
+
+def check_candidates(n_candidates: int) -> None:
+    """Refuse more rules than pairs of them could be counted."""
+    if n_candidates > MOST_CANDIDATES:
+        raise InvalidInputError(
+            f"`n_candidates` must be at most {MOST_CANDIDATES:,}, for counts of all pairs of rules have to fit into "
+            f"memory; got {n_candidates}. A few thousand serve most tables."
+        )
 
 
 def check_subsample(subsample: Any, n_rows: int) -> None:

@@ -25,6 +25,7 @@ from rulegrove.estimators._sampling import (
 from rulegrove.estimators._training import TrainingData, assign_folds
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
 
 
 class TableInMemory:
@@ -54,22 +55,25 @@ class TableInMemory:
         settings: Settings,
         whole: bool = False,
     ):
-        self.table = as_table(X)
-        n_rows = count_rows(self.table)
-        self.is_whole = whole or n_rows <= autos.POOL_ROWS
-        self.weights = check_weights(sample_weight, n_rows)
-        self.y = target.check(y, n_rows)
-        self.groups = check_groups(groups, n_rows)
-        self.target, self.settings = target, settings
-        self.columns: Columns | None = None
+        self.given = X, y, sample_weight, groups
+        self.target, self.settings, self.whole = target, settings, whole
 
     def sample(self, chance: Chance, size: Size) -> Sampled:
         """Return all rows of a small table, or of a large one those whose random numbers are the smallest."""
-        summary = TargetSummary.of(self.y, self.weights, classes=self.target.has_labels)
+        X, y, sample_weight, groups = self.given
+        if y is None:
+            raise InvalidInputError("A fit requires y to be passed, but the target y is None.")
+        self.table = as_table(X)
+        n_rows = count_rows(self.table)
+        self.is_whole = self.whole or n_rows <= autos.POOL_ROWS
         if self.is_whole:
             self.columns = learn_columns(self.table, self.settings.reading)
-            positions = np.arange(len(self.y))
-            return Sampled(self.table, self.columns, self.y, self.weights, positions, None, summary)
+        self.weights = check_weights(sample_weight, n_rows)
+        self.y = self.target.check(y, n_rows)
+        self.groups = check_groups(groups, n_rows)
+        summary = TargetSummary.of(self.y, self.weights, classes=self.target.has_labels)
+        if self.is_whole:
+            return Sampled(self.table, self.columns, self.y, self.weights, np.arange(n_rows), None, summary)
         counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)
         positions, ranks = draw_positions(chance.sample_seed, counted, size(counted.size))
         self.columns = learn_columns(self.table, self.settings.reading, rows=positions)
@@ -87,7 +91,6 @@ class TableInMemory:
         """Deal all rows out to folds: evenly, by whole groups, as a splitter does, or many rows by chance."""
         if not self.is_whole and isinstance(cv, (int, np.integer)) and self.groups is None:
             return HashFolds(chance.fold_seed, int(cv))
-        assert self.columns is not None
         encoded = code.read(self.y, self.weights)
         data = TrainingData.of(self.columns, encoded)
         rng = chance.folds if self.is_whole else np.random.default_rng(chance.fold_seed)
@@ -96,7 +99,6 @@ class TableInMemory:
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:
         """Count candidates over all rows."""
-        assert self.columns is not None
         rows = np.arange(len(self.y))
         values, weights, folds = code.read(self.y, self.weights, rows)
         data = TrainingData(self.columns, values, code.target.offset, weights, rows)

@@ -261,8 +261,6 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         used._check_counts(n_columns)
         target: Target = Classes() if used._is_classes(y) else Number()
         settings = used._settle()
-        if y is None:
-            raise InvalidInputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         source = TableInMemory(table, y, sample_weight, target=target, settings=settings, whole=True)
         solver = prepare_solver(settings, target)
         training = read_training(source, target, settings, solver, Chance.of(settings.random_state))

@@ -320,7 +320,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``.
         """
-        probabilities = self.model_.probabilities(self._scores(X))
+        scores = self._scores(X)
+        probabilities = self.model_.probabilities(scores)
         assert probabilities is not None
         return probabilities
 
@@ -350,4 +351,5 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.model_.decide(self._scores(X))
+        scores = self._scores(X)
+        return self.model_.decide(scores)

@@ -16,7 +16,7 @@ from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
 from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
-from rulegrove.estimators._growing import Growth, check_subsample
+from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
 from rulegrove.estimators.figures import ClassFigures, NumberFigures
@@ -281,6 +281,7 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
     named : bool, default=True
         Whether the table has column names of its own.
     """
+    check_candidates(settings.n_candidates)
     given = take_given(settings, data, named=named)
     directions = resolve_monotonic(settings.monotonic, data.columns.features, data.columns.names)
     constraints = Constraints(directions, frozenset(given.own if settings.force_rules else ()))

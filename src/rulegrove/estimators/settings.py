@@ -6,8 +6,6 @@ from typing import Any, Self
 from rulegrove.columns import Reading
 from rulegrove.exceptions import InvalidInputError
 
-MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -55,11 +53,6 @@ class Settings:
         return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
     def __post_init__(self) -> None:
-        if self.n_candidates > MOST_CANDIDATES:
-            raise InvalidInputError(
-                f"`n_candidates` must be at most {MOST_CANDIDATES:,}, for counts of all pairs of rules have to fit "
-                f"into memory; got {self.n_candidates}. A few thousand serve most tables."
-            )
         if self.terms == "linear" and (self.trees is not None or self.rules is not None):
             name = "rules" if self.rules is not None else "trees"
             raise InvalidInputError(
