@@ -23,7 +23,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
 from rulegrove.estimators._fitted import Fitted, make_model, share_classes
-from rulegrove.estimators._fitting import Pool, weight_terms
+from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
@@ -31,6 +31,7 @@ from rulegrove.estimators.presets import using_preset
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
 from rulegrove.rules.rule import Rule
+from rulegrove.selection import select
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
 
@@ -277,7 +278,7 @@ def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
     """Set what a fit learns, from statistics alone."""
     _set_known(new, statistics)
     solver = new._suit_solver(new._make_solver(), statistics.n_rows, None)
-    if getattr(solver, "needs_rows", False):
+    if solver.needs_rows:
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
     selection, _ = new._resolve_choice(statistics.n_rows)
     n_threads = count_threads(new.n_jobs)
@@ -292,16 +293,16 @@ def _weight_anew(new: BaseRuleEnsemble, statistics: FitStatistics) -> None:
         folds = range(statistics.folds.n_folds if isinstance(selection, str) else 0)
         held_out = run_tasks(design.fold, folds, n_threads)
         outputs.append(
-            weight_terms(
+            select(
                 solver,
-                design,
+                design.problems(),
                 held_out,
+                together=new._joint(solver),
                 selection=selection,
                 max_terms=new.max_terms,
-                joint=new._joint(solver),
-                settled=True,
+                exact=True,
                 n_threads=n_threads,
-                progress=Progress(new.verbose).stage("Weighting rules"),
+                on_progress=Progress(new.verbose).stage("Weighting rules"),
             )
         )
         designs.append(design)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -47,7 +47,7 @@ from rulegrove.estimators._fitted import (
     score_held_out,
     share_importance,
 )
-from rulegrove.estimators._fitting import Count, Plan, Pool, Weighted, fit_pools, spawn_pairs
+from rulegrove.estimators._fitting import Count, Plan, Pool, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, check_sources, take_given
 from rulegrove.estimators._growing import (
     Growth,
@@ -73,7 +73,8 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import SOLVERS, Glmnet, Solver, make_solver
+from rulegrove.selection import Chosen
+from rulegrove.solvers import SOLVERS, BaseSolver, Glmnet, make_solver
 
 
 class BaseRuleEnsemble(BaseEstimator):
@@ -252,7 +253,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def _fit_sampled(
         self,
         source: Source,
-        solver: Solver | None = None,
+        solver: BaseSolver | None = None,
         keep: Callable[[RowCode, TrainingData, list[Pool]], None] | None = None,
     ) -> Self:
         """Fit to a table beyond a pool: learn from a sample of its rows, count over all of them.
@@ -294,9 +295,9 @@ class BaseRuleEnsemble(BaseEstimator):
             keep(code, data, pools)
         return self
 
-    def _count_drawn(self, solver: Solver, n_counted: int) -> int:
+    def _count_drawn(self, solver: BaseSolver, n_counted: int) -> int:
         """Return how many rows to draw of those that count: for trees, for probabilities, for the solver."""
-        return autos.count_drawn(self.subsample, n_counted, needs_rows=bool(getattr(solver, "needs_rows", False)))
+        return autos.count_drawn(self.subsample, n_counted, needs_rows=solver.needs_rows)
 
     @property
     def _reading(self) -> Reading:
@@ -323,7 +324,7 @@ class BaseRuleEnsemble(BaseEstimator):
 
     def _fit(
         self,
-        solver: Solver,
+        solver: BaseSolver,
         data: TrainingData,
         folds: IntArray,
         n_folds: int,
@@ -389,12 +390,12 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return what was settled of parameters that the kind of target has."""
         return {}
 
-    def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Weighted]]) -> list[Weighted]:
+    def _keep_fits(self, designs: Sequence[Design], of_pools: Sequence[Sequence[Chosen]]) -> list[Chosen]:
         """Set the fitted attributes that tell of all candidates; return the outputs of all pools."""
         outputs = [weighted for of_pool in of_pools for weighted in of_pool]
         self.path_ = one_or_all([weighted.path for weighted in outputs])
         self.selection_ = one_or_all([weighted.selection for weighted in outputs])
-        self.solver_ = one_or_all([weighted.solver for weighted in outputs])
+        self.solver_ = one_or_all([weighted.solver.given for weighted in outputs])
         self.candidates_ = one_or_all([design.terms for design in designs])
         return outputs
 
@@ -419,18 +420,20 @@ class BaseRuleEnsemble(BaseEstimator):
         pool = autos.size_pool(autos.count_subsample(self.subsample, data.n_counted))
         return bool(data.drawn.ranks[held_out.rows].min() >= pool)
 
-    def _joint(self, solver: Solver) -> Joint | None:
+    def _joint(self, solver: BaseSolver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
         return None
 
-    def _check_forced(self, rules: tuple[Rule, ...], solver: Solver, joint: Joint | None, data: TrainingData) -> None:
+    def _check_forced(
+        self, rules: tuple[Rule, ...], solver: BaseSolver, joint: Joint | None, data: TrainingData
+    ) -> None:
         """Refuse forced rules where no fit can weight them without a penalty."""
         if joint is not None and data.targets.shape[1] > 1:
             raise InvalidInputError(
                 "`force_rules` is not for fits that weight the rules of all classes together; take multiclass='ovr', "
                 "or 'shared' with Glmnet(loss='squared')."
             )
-        if getattr(solver, "loss", "squared") == "logistic":
+        if solver.loss_name == "logistic":
             check_finite_weights(rules, data)
 
     @property
@@ -449,7 +452,7 @@ class BaseRuleEnsemble(BaseEstimator):
         selection, _ = autos.resolve_choice(self.selection, self.trees is None, n_rows)
         return selection, self.honest_cv != "auto" and bool(self.honest_cv)
 
-    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
+    def _suit_solver(self, solver: BaseSolver, n_rows: int, data: TrainingData | None) -> BaseSolver:
         """Return the solver with what the number of rows decides; without data there are statistics alone."""
         return solver
 
@@ -457,28 +460,27 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return the data by which rules are grown: one pool of rules for all outputs."""
         return [data]
 
-    def _make_solver(self) -> Solver:
+    def _make_solver(self) -> BaseSolver:
         """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
-        solver: Any = Glmnet() if self._is_open("solver") else make_solver(self.solver)
-        if hasattr(solver, "check"):
-            solver.check()
-        if self.monotonic is not None and not getattr(solver, "takes_constraints", False):
+        solver = Glmnet() if self._is_open("solver") else make_solver(self.solver)
+        solver.check()
+        if self.monotonic is not None and not solver.takes_constraints:
             raise InvalidInputError(
                 f"`monotonic` needs solver='glmnet' or Glmnet(...), which can hold coefficients to a sign; "
                 f"got {solver!r}."
             )
-        if self.force_rules and not getattr(solver, "takes_constraints", False):
+        if self.force_rules and not solver.takes_constraints:
             raise InvalidInputError(
                 f"`force_rules` needs solver='glmnet' or Glmnet(...), which can leave terms without a penalty; "
                 f"got {solver!r}."
             )
-        loss = getattr(solver, "loss", "squared")
-        if loss in self._losses:
-            return cast(Solver, solver)
+        if solver.loss_name in self._losses:
+            return solver
         if isinstance(self.solver, str):
-            return cast(Solver, solver.set_params(loss=self._losses[0]))
+            solver.set_params(loss=self._losses[0])
+            return solver
         raise InvalidInputError(
-            f"{type(self).__name__} cannot use {type(solver).__name__}(loss={loss!r}), which is for "
+            f"{type(self).__name__} cannot use {type(solver.given).__name__}(loss={solver.loss!r}), which is for "
             f"{self._no_loss_for}; give it loss={' or '.join(repr(name) for name in self._losses)}."
         )
 

@@ -38,7 +38,7 @@ from rulegrove.estimators.stable import split_halves
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import Solver
+from rulegrove.solvers import BaseSolver
 
 MIN_SHADOWS = 10  # the best of fewer shuffled copies is no bar to clear
 
@@ -281,7 +281,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
             used._keep(used._run(model, data.units.take_solver(solver), data), data.columns)
         return self
 
-    def _run(self, model: BaseRuleEnsemble, solver: Solver, data: TrainingData) -> list[_Repetition]:
+    def _run(self, model: BaseRuleEnsemble, solver: BaseSolver, data: TrainingData) -> list[_Repetition]:
         """Do all repetitions, some at a time."""
         rng = make_rng(self.random_state)
         halves = _complementary_halves(data, self.n_repeats, rng)
@@ -338,7 +338,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         return task == "classification"
 
     def _repeat(
-        self, data: TrainingData, rows: IntArray, model: BaseRuleEnsemble, solver: Solver, rng: np.random.Generator
+        self, data: TrainingData, rows: IntArray, model: BaseRuleEnsemble, solver: BaseSolver, rng: np.random.Generator
     ) -> _Repetition:
         """Grow and weight rules on some of the rows, beside shuffled copies for the first criterion."""
         n_features = data.columns.n_features
@@ -349,8 +349,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         growth: Growth = model._growth(part)
         candidates = grow_rules(part, part.rows, growth, rng, quiet)
         folds = np.zeros(rows.size, dtype=np.int64)
-        needs_rows = bool(getattr(solver, "needs_rows", False))
-        design = build_design(part, candidates, folds, growth.max_correlation, needs_rows, 1, quiet)
+        design = build_design(part, candidates, folds, growth.max_correlation, solver.needs_rows, 1, quiet)
         problems = design.problems()
         coefs = [follow_points(solver, problem, self.penalties) for problem in problems]
         spreads = [np.sqrt(problem.gram.diagonal()) for problem in problems]

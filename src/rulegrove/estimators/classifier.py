@@ -23,7 +23,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
 from rulegrove.losses import Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import Glmnet, Solver
+from rulegrove.solvers import BaseSolver, make_solver
 
 # Rules of trees come in families. The lasso keeps one of each; with some of the L2 norm a family shares the weight, for
 # a lower error with more terms (docs/defaults.md).
@@ -380,16 +380,16 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _tree_loss(self, targets: FloatArray) -> Loss:
         return TREE_LOSSES[self.tree_loss]()
 
-    def _make_solver(self) -> Solver:
+    def _make_solver(self) -> BaseSolver:
         solver = super()._make_solver()
-        if self.multiclass == "grouped" and not (isinstance(solver, Glmnet) and solver.loss == "squared"):
+        if self.multiclass == "grouped" and not (solver.solves_together and solver.loss_name == "squared"):
             raise InvalidInputError(
                 f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that weights terms for all classes "
                 f"together; got {solver!r}. Take multiclass='shared' for other solvers."
             )
         return solver
 
-    def _suit_solver(self, solver: Solver, n_rows: int, data: TrainingData | None) -> Solver:
+    def _suit_solver(self, solver: BaseSolver, n_rows: int, data: TrainingData | None) -> BaseSolver:
         if not self._is_open("solver") or not isinstance(self.selection, str):
             return solver
         n_classes = len(self.classes_)
@@ -414,10 +414,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
             else autos.resolve_calibration(self.calibration, self._loss_name),
         }
 
-    def _joint(self, solver: Solver) -> Joint | None:
+    def _joint(self, solver: BaseSolver) -> Joint | None:
         if self.multiclass_ == "grouped":
             return Grouped()
-        if self.multiclass_ == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
+        if self.multiclass_ == "shared" and solver.solves_together and solver.loss_name == "logistic":
             return Multinomial() if solver.mixes == (1.0,) else None
         return None
 
@@ -442,7 +442,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         """Let the model know its classes, and what its scores say of them."""
         solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
         n_outputs = len(self.classes_) if len(self.classes_) > 2 else 1
-        together = n_outputs > 1 and isinstance(self._joint(solver), Multinomial)
+        together = n_outputs > 1 and isinstance(self._joint(make_solver(solver)), Multinomial)
         link = self.calibration_ or find_link(self._loss_name, n_outputs, together=together)
         self._model = replace(self._model, classes=self.classes_, link=link)
 
@@ -563,7 +563,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     def _loss_name(self) -> str:
         """Name of the loss that the scores come from."""
         solver = self.solver_[0] if isinstance(self.solver_, list) else self.solver_
-        return str(getattr(solver, "loss", "squared"))
+        return make_solver(solver).loss_name
 
     def predict(self, X: Any) -> AnyArray:
         """Predict the class of every row: the one of the largest score.
