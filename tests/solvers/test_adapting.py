@@ -7,7 +7,7 @@ from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Logistic
 from rulegrove.solvers import BaseSolver, Problem, Solver, make_solver
-from solver_problems import build, make_problem
+from solver_problems import build
 
 
 class Least:
@@ -47,7 +47,7 @@ class Talkative(Least):
 
 
 def test_what_is_not_said_is_plain_least_squares():
-    problem = make_problem(*build("random"))
+    problem = build("random")
     solver, own = make_solver(Least()), Least()
     assert isinstance(own, Solver)
     assert not isinstance(own, BaseSolver)

@@ -7,12 +7,12 @@ import pytest
 
 from rulegrove.solvers import Glmnet
 from rulegrove.solvers._penalty import Penalty
-from solver_problems import build, make_problem
+from solver_problems import build
 
 
 @pytest.fixture
 def problem():
-    return make_problem(*build("random"))
+    return build("random")
 
 
 def test_the_objective_spares_what_is_not_penalised(problem):
