@@ -108,12 +108,16 @@ class SmoothLoss(Loss):
         """Return in words what the targets would have to be; empty if they will do."""
         return ""
 
-    def evaluate(self, y: FloatArray, score: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def evaluate(
+        self, y: FloatArray, score: FloatArray, weights: FloatArray, *, curved: bool = True
+    ) -> tuple[float, FloatArray, FloatArray | None]:
         """Return all that a solver asks of a point: rows without weight count for nothing.
 
         Parameters
         ----------
         y, score, weights : ndarray of shape (n_rows,)
+        curved : bool
+            Whether the curvatures are wanted.
 
         Returns
         -------
@@ -121,16 +125,17 @@ class SmoothLoss(Loss):
             Weighted sum of the loss less the least that each row can have.
         pull : ndarray of shape (n_rows,)
             Weighted negative gradients.
-        bend : ndarray of shape (n_rows,)
+        bend : ndarray of shape (n_rows,) or None
             Weighted curvatures.
         """
         here = weights > 0
         own_y, own_score, own_weights = y[here], score[here], weights[here]
-        pull, bend = np.zeros_like(score), np.zeros_like(score)
+        pull, bend = np.zeros_like(score), np.zeros_like(score) if curved else None
         with np.errstate(over="ignore", invalid="ignore"):  # a step that goes too far is seen by its infinite loss
             losses = self.value(own_y, own_score) + self.conjugate(own_y, np.zeros_like(own_y))
             pull[here] = own_weights * self.negative_gradient(own_y, own_score)
-            bend[here] = own_weights * self.curvature(own_y, own_score)
+            if bend is not None:
+                bend[here] = own_weights * self.curvature(own_y, own_score)
         return float(own_weights @ losses), pull, bend
 
     def bound(self, y: FloatArray, pull: FloatArray, weights: FloatArray) -> float:
@@ -377,14 +382,16 @@ class Logistic(ClassificationLoss, SmoothLoss):
         """Return that both classes are needed, if they are not what the targets are."""
         return "" if np.array_equal(np.unique(y), [-1.0, 1.0]) else "targets -1 and +1, some of each"
 
-    def evaluate(self, y: FloatArray, score: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def evaluate(
+        self, y: FloatArray, score: FloatArray, weights: FloatArray, *, curved: bool = True
+    ) -> tuple[float, FloatArray, FloatArray | None]:
         """Return the total loss, the pulls and the curvatures, from one exponential and one logarithm a row."""
         margins = y * score
         small = np.exp(-np.abs(margins))
         total = float(weights @ (np.log(1.0 + small) + np.maximum(-margins, 0.0)))
         wrong = np.where(margins < 0.0, 1.0, small) / (1.0 + small)  # the probability of the other class
         force = weights * wrong
-        return total, y * force, force * (1.0 - wrong)
+        return total, y * force, force * (1.0 - wrong) if curved else None
 
     def bound(self, y: FloatArray, pull: FloatArray, weights: FloatArray) -> float:
         """Return the total entropy of a yes or no whose probabilities are the pulls over the weights."""

@@ -39,7 +39,7 @@ def test_pulls_count_where_a_coefficient_may_go(problem):
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.3])
 def test_the_minimum_is_that_of_glmnet(problem, l1_ratio):
-    penalty = Penalty.free(problem.n_terms, l1_ratio).at(0.1)
-    found = penalty.minimise(problem.gram, problem.x_y, problem.y_y, 1e-12, 10_000, np.zeros(problem.n_terms))
+    penalty, start = Penalty(l1_ratio, 1.0 - l1_ratio), np.zeros(problem.n_terms)
+    (found,), *_ = penalty.at(0.1).follow(problem.gram, problem.x_y, problem.y_y, np.ones(1), 1e-12, 10_000, start)
     expected = Glmnet(l1_ratio=l1_ratio, tol=1e-12).path(problem, [0.1]).coefs[0]
     np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -115,23 +115,7 @@ class Dual:
         others[codes, rows] = -misses
         return cls(risk, p, -weights * others, shares, misses, logs, weights)
 
-    def bound(self, grads: FloatArray, penalty: Penalty) -> float:
-        """Return a lower bound of the objective at all points.
-
-        Parameters
-        ----------
-        grads : ndarray of shape (n_classes, n_terms)
-            ``X'residuals / N`` with s = 1.
-        penalty : Penalty
-        """
-        largest = float(np.abs(grads).max(initial=0.0))
-        bound = self._entropy(min(1.0, penalty.l1 / largest) if largest > 0.0 else 1.0)
-        if penalty.l2 > 0.0:  # any gradient is feasible at a price
-            excess = float((np.maximum(np.abs(grads) - penalty.l1, 0.0) ** 2).sum())
-            bound = max(bound, self._entropy(1.0) - 0.5 * excess / penalty.l2)
-        return bound
-
-    def _entropy(self, scale: float) -> float:
+    def entropy(self, scale: float) -> float:
         """Return the mean entropy of the distributions with s = `scale`."""
         share = scale * self.shares
         other = share * self.misses  # the probability of the other classes
@@ -340,7 +324,7 @@ class MultinomialNet(Net):
     """
 
     def __init__(self, rows: Rows, codes: IntArray, n_classes: int, l1_ratio: float, tol: float, max_iter: int) -> None:
-        super().__init__(Penalty.free(rows.n_terms, l1_ratio), tol, max_iter)
+        super().__init__(Penalty(l1_ratio, 1.0 - l1_ratio), tol, max_iter)
         self.rows, self.codes, self.n_classes = rows, codes, n_classes
 
     def start(self, coef: FloatArray, intercept: FloatArray | float) -> None:
@@ -363,7 +347,7 @@ class MultinomialNet(Net):
             dual = Dual.at(here.scores, self.codes, self.rows.weights)
             grads = self._gradients(dual)
             objective = dual.risk + here.penalty(penalty)
-            bound = max(bound, dual.bound(grads, penalty))
+            bound = max(bound, penalty.bound(np.abs(grads), dual.entropy))
             old_gap, gap = gap, objective - bound
             if gap <= self.tol or sweeps >= self.max_iter or care > _MOST_CARE:
                 intercepts = here.intercepts - here.intercepts.mean()
@@ -453,8 +437,7 @@ class MultinomialNet(Net):
             scores = here.scores[code] - others
             fit, coef = Fit(block.rows, Logistic()), here.coefs[code, block.inside]
             state = fit.at(coef, float(here.intercepts[code]), scores)
-            inner = penalty.take(block.inside)
-            tried = newton_step(block.members, state, _curved(block, state, drift, words), inner, tol)
+            tried = newton_step(block.members, state, _curved(block, state, drift, words), penalty, tol)
             if tried is None:
                 block.curvature = None
             else:

@@ -28,7 +28,7 @@ import numpy as np
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.losses import SmoothLoss
-from rulegrove.solvers._constraining import Limits, solve_bounded
+from rulegrove.solvers._constraining import solve_bounded
 from rulegrove.solvers._penalty import Penalty
 
 _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls for a new curvature
@@ -62,13 +62,13 @@ class Spared:
     signs: IntArray
 
     @classmethod
-    def of(cls, rows: Rows, limits: Limits) -> "Spared | None":
+    def of(cls, rows: Rows, penalty: Penalty) -> "Spared | None":
         """Return these terms of some rows; None if there are none."""
-        if not limits.spared.any():
+        if penalty.limits is None or not penalty.spared.size:
             return None
-        part = rows.take(np.flatnonzero(limits.spared))
+        part = rows.take(penalty.spared)
         columns = np.column_stack([np.ones(len(rows.y)), part.bits.to_dense(), part.linear])
-        return cls(columns, np.concatenate([[0], limits.signs[limits.spared]]))
+        return cls(columns, np.concatenate([[0], penalty.limits.signs[penalty.spared]]))
 
     def balance(self, fit: "Fit", pull: FloatArray, bend: FloatArray) -> FloatArray:
         """Return a pull near the one at hand that pulls none of these terms to where it may go; zeros if none is near.
@@ -111,10 +111,10 @@ class Fit:
     def at(self, coef: FloatArray, intercept: float, scores: FloatArray) -> "State":
         """Evaluate the loss at given scores."""
         rows = self.rows
-        excess, pull, bend = self.loss.evaluate(rows.y, scores, rows.weights)
+        excess, pull, bend = self.loss.evaluate(rows.y, scores, rows.weights, curved=self.spared is not None)
         if not math.isfinite(excess):
             balanced = np.zeros_like(pull)
-        elif self.spared is None:
+        elif self.spared is None or bend is None:
             balanced = _balance(pull)
         else:
             balanced = self.spared.balance(self, pull, bend)
@@ -189,15 +189,9 @@ class State:
         penalty : Penalty
             Of these terms.
         """
-        pulls = penalty.pulls(grad)
-        largest = float(pulls.max(initial=0.0))
-        bound = self._bound(min(1.0, penalty.l1 / largest) if largest > 0.0 else 1.0)
-        if penalty.l2 > 0.0:  # any gradient is feasible at a price
-            excess = float((np.maximum(pulls - penalty.l1, 0.0) ** 2).sum())
-            bound = max(bound, self._bound(1.0) - 0.5 * excess / penalty.l2)
-        return self.objective(penalty) - bound
+        return self.objective(penalty) - penalty.bound(penalty.pulls(grad), self._dual)
 
-    def _bound(self, scale: float) -> float:
+    def _dual(self, scale: float) -> float:
         """Return the dual objective, the penalty aside, at the balanced pull times a number."""
         rows = self.fit.rows
         return self.fit.loss.bound(rows.y, scale * self.balanced, rows.weights) / rows.weight
@@ -474,12 +468,12 @@ class SmoothNet(Net):
 
     def __init__(self, rows: Rows, loss: SmoothLoss, penalty: Penalty, tol: float, max_iter: int) -> None:
         super().__init__(penalty, tol, max_iter)
-        self.fit = Fit(rows, loss, Spared.of(rows, penalty.limits))
+        self.fit = Fit(rows, loss, Spared.of(rows, penalty))
 
     def start(self, coef: FloatArray, intercept: FloatArray | float) -> None:
         """Begin at a point."""
         rows = self.fit.rows
-        coef = self.penalty.limits.clip(coef)
+        coef = self.penalty.clip(coef)
         self._state = self.fit.at(coef, float(intercept), rows.scores(coef, float(intercept)))
         self._grad = self._state.gradient(rows)
         self._terms, self._sample = WorkingSet.of(rows), sample_words(rows)
@@ -558,7 +552,7 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, penalty: Penalty
     # length only tells the descent how exact to be.
     spread = float((state.pull**2 / np.maximum(curvature.row_weights, _TINY)).sum())
     y_y = float(state.coef @ (target + slope)) + 2.0 * spread / rows.weight
-    goal = penalty.minimise(curvature.gram, target, y_y, tol, _MAX_PASSES, state.coef)
+    (goal,), *_ = penalty.follow(curvature.gram, target, y_y, np.ones(1), tol, _MAX_PASSES, state.coef)
     change = goal - state.coef
     shift = (total - float(curvature.sums @ change)) / curvature.weight
     score_change = rows.scores(change, shift)
@@ -578,21 +572,21 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, penalty: Penalty
     return None
 
 
-def null_fit(rows: Rows, loss: SmoothLoss, limits: Limits) -> tuple[FloatArray, float]:
+def null_fit(rows: Rows, loss: SmoothLoss, penalty: Penalty) -> tuple[FloatArray, float]:
     """Return coefficients and intercept of the model without penalised terms."""
     coef, intercept = np.zeros(rows.n_terms), float(loss.best_constant(rows.y, rows.weights))
-    if not limits.spared.any():
+    spared = penalty.spared
+    if not spared.size:
         return coef, intercept
-    unit = float(loss.value(np.ones(1), np.zeros(1))[0])
-    penalty = Penalty(1.0, 0.0, limits.take(limits.spared))
-    net = SmoothNet(rows.take(np.flatnonzero(limits.spared)), loss, penalty, _NULL_TOL * unit, _NULL_STEPS)
-    solution = net.follow(np.ones(1), coef[limits.spared], intercept)
-    coef[limits.spared] = solution.coefs[0]
+    tol = _NULL_TOL * float(loss.value(np.ones(1), np.zeros(1))[0])
+    inner = replace(penalty.take(spared), l1=1.0, l2=0.0)
+    solution = SmoothNet(rows.take(spared), loss, inner, tol, _NULL_STEPS).follow(np.ones(1), coef[spared], intercept)
+    coef[spared] = solution.coefs[0]
     return coef, float(solution.intercepts[0])
 
 
-def largest_pull(rows: Rows, loss: SmoothLoss, limits: Limits) -> float:
+def largest_pull(rows: Rows, loss: SmoothLoss, penalty: Penalty) -> float:
     """Return how hard the gradient pulls any penalised term where it may go, once the others are fitted."""
-    coef, intercept = null_fit(rows, loss, limits)
+    coef, intercept = null_fit(rows, loss, penalty)
     pull = Fit(rows, loss).at(coef, intercept, rows.scores(coef, intercept)).pull
-    return float(limits.penalised(limits.pulls(rows.sums(pull) / rows.weight)).max(initial=0.0))
+    return float(penalty.pulls(rows.sums(pull) / rows.weight).max(initial=0.0))

@@ -19,7 +19,7 @@ from rulegrove.solvers._checking import (
     check_targets,
     warn_not_converged,
 )
-from rulegrove.solvers._constraining import limited_net_path, settle_null
+from rulegrove.solvers._constraining import settle_null
 from rulegrove.solvers._penalty import Penalty
 from rulegrove.solvers._polishing import polish
 from rulegrove.solvers._relaxing import relax_smooth, relax_squared
@@ -143,10 +143,10 @@ class Glmnet(BaseSolver):
         loss = self._smooth_loss
         if loss.sums_suffice:
             return penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
-        limits = Penalty.of(problem, self._l1_ratio).limits
-        if loss.pull_share is not None and not limits.spared.any():  # the target minus its mean is all that pulls
+        penalty = Penalty.of(problem, self._l1_ratio)
+        if loss.pull_share is not None and not penalty.spared.size:  # the target minus its mean is all that pulls
             return loss.pull_share * penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
-        largest = newton.largest_pull(check_targets(self, loss, problem), loss, limits)
+        largest = newton.largest_pull(check_targets(self, loss, problem), loss, penalty)
         return grid_below(largest / least_ratio(self._l1_ratio), self.n_penalties, self.penalty_ratio)
 
     def takes_loss(self, loss: Loss) -> bool:
@@ -244,19 +244,17 @@ class Glmnet(BaseSolver):
         tol = float(self.tol) * 0.5 * problem.y_y
         began = time.perf_counter()
         penalty = Penalty.of(problem, self._l1_ratio)
-        coefs, objectives, gaps, iterations = limited_net_path(
+        coefs, objectives, gaps, iterations = penalty.follow(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
             penalties,
-            self._l1_ratio,
             tol,
             int(self.max_iter),
             check_start(settle_null(problem) if start is None else start, problem.n_terms),
-            limits=penalty.limits,
         )
         seconds = time.perf_counter() - began
-        shrunk = penalty.limits.penalised(coefs)
+        shrunk = penalty.penalised(coefs)
         norms = self._l1_ratio * np.abs(shrunk).sum(axis=1) + 0.5 * (1.0 - self._l1_ratio) * (shrunk**2).sum(axis=1)
         return least_squares_path(
             problem,
@@ -281,7 +279,7 @@ class Glmnet(BaseSolver):
         penalty = Penalty.of(problem, self._l1_ratio)
         net = newton.SmoothNet(rows, loss, penalty, tol, int(self.max_iter))
         if start is None:
-            coef, intercept = newton.null_fit(rows, loss, penalty.limits)
+            coef, intercept = newton.null_fit(rows, loss, penalty)
         else:
             coef = check_start(start, problem.n_terms)
             intercept = float(start.intercepts[-1] if isinstance(start, Path) else null)
