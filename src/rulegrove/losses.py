@@ -402,11 +402,6 @@ class Logistic(ClassificationLoss, SmoothLoss):
         logs = force * np.log(np.maximum(force * inverse, _TINY)) + rest * np.log(np.maximum(rest * inverse, _TINY))
         return float(-logs.sum())
 
-    def possible(self, y: FloatArray, pull: FloatArray, weights: FloatArray) -> BoolArray:
-        """Return which rows are pulled to their class, by no more than their weight."""
-        force = y * pull
-        return (force >= 0.0) & (force <= weights)
-
     def model_curvature(self, y: FloatArray, score: FloatArray) -> FloatArray:
         """Return ``p (1 - p)`` from one exponential; what it loses near 1 lies far below its least value."""
         probability = expit(score)

@@ -154,8 +154,8 @@ def test_the_plain_methods_of_a_loss_lead_to_the_same_path():
     """What `Logistic` overrides for speed against what every loss inherits."""
 
     class Plain(Logistic):
-        evaluate, bound, possible = SmoothLoss.evaluate, SmoothLoss.bound, SmoothLoss.possible
-        model_curvature, pull_share = SmoothLoss.model_curvature, None
+        evaluate, bound, model_curvature = SmoothLoss.evaluate, SmoothLoss.bound, SmoothLoss.model_curvature
+        pull_share = None
 
     for kind in ("random", "weights"):
         problem, _ = make_problem(*build(kind))

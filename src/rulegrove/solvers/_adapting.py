@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rulegrove._typing import FloatArray
-from rulegrove.losses import Loss
 from rulegrove.solvers.base import BaseSolver, Path, Problem, Solver
+
+_HEARD = ("loss", "needs_rows", "mixes", "takes_constraints", "check", "training_loss")
 
 
 class Adapted(BaseSolver):
@@ -19,10 +20,14 @@ class Adapted(BaseSolver):
     solver : Solver
     """
 
+    needs_rows = False  # not by the loss: the solver says so if it wants them
+    mixes = (1.0,)
+
     def __init__(self, solver: Solver) -> None:
         self.solver: Any = solver
-        self.loss = getattr(solver, "loss", "squared")
-        self.takes_constraints = bool(getattr(solver, "takes_constraints", False))
+        for name in _HEARD:
+            if hasattr(solver, name):
+                setattr(self, name, getattr(solver, name))
 
     def __repr__(self) -> str:
         return repr(self.solver)
@@ -30,36 +35,16 @@ class Adapted(BaseSolver):
     @property
     def given(self) -> Solver:
         """The object that a user gave."""
-        return self.solver  # type: ignore[no-any-return]
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether the problem must hold its rows."""
-        return bool(getattr(self.solver, "needs_rows", False))
-
-    @property
-    def mixes(self) -> tuple[float, ...]:
-        """Shares of the penalised fit among which a choice is made."""
-        return tuple(getattr(self.solver, "mixes", (1.0,)))
+        given: Solver = self.solver
+        return given
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the points of the solver."""
-        return self.solver.grid(problem)  # type: ignore[no-any-return]
+        return self.given.grid(problem)
 
     def path(self, problem: Problem, points: FloatArray | None = None, start: Path | FloatArray | None = None) -> Path:
         """Solve at each point."""
-        return self.solver.path(problem, points, start)  # type: ignore[no-any-return]
-
-    def check(self) -> None:
-        """Raise on wrong parameters, if the solver knows of any."""
-        if hasattr(self.solver, "check"):
-            self.solver.check()
-
-    def training_loss(self, problem: Problem) -> Loss:
-        """Return the loss that a problem is judged by."""
-        if hasattr(self.solver, "training_loss"):
-            return self.solver.training_loss(problem)  # type: ignore[no-any-return]
-        return super().training_loss(problem)
+        return self.given.path(problem, points, start)
 
     def variants(self, problem: Problem) -> Sequence["Adapted"]:
         """Return the solvers to choose from."""

@@ -1,7 +1,7 @@
 """Checks and words that all solvers share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -91,22 +91,12 @@ def check_start(start: Path | FloatArray | None, n_terms: int) -> FloatArray:
     return values
 
 
-class Limited(Protocol):
-    """Whatever goes on up to a limit of iterations or down to a tolerance."""
-
-    @property
-    def tol(self) -> float: ...
-
-    @property
-    def max_iter(self) -> int: ...
-
-
-def warn_not_converged(solver: Limited, name: str, values: FloatArray, gaps: FloatArray, reached: BoolArray) -> None:
+def warn_not_converged(solver: Any, name: str, values: FloatArray, gaps: FloatArray, reached: BoolArray) -> None:
     """Say once how many points missed the tolerance, by how much, and what to raise; nothing if all reached it.
 
     Parameters
     ----------
-    solver : Limited
+    solver : object with `max_iter` and `tol`
     name : str
         What the points are, in the singular.
     values, gaps : ndarray of shape (n_points,)

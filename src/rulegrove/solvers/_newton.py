@@ -20,8 +20,8 @@ References
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -373,8 +373,7 @@ class WorkingSet:
             self.inside = wanted
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """Where one penalty was left: the gap is absolute, the risk measured from the least that rows can have.
 
     Attributes
@@ -394,8 +393,7 @@ class Solution:
     iterations: int
 
 
-@dataclass(frozen=True)
-class Solutions:
+class Solutions(NamedTuple):
     """The solutions of a path of penalties: of each field of `Solution` an array with a row for each penalty."""
 
     coefs: FloatArray
@@ -404,18 +402,6 @@ class Solutions:
     residuals: FloatArray
     gaps: FloatArray
     iterations: IntArray
-
-    @classmethod
-    def of(cls, found: Sequence[Solution]) -> "Solutions":
-        """Return solutions as arrays."""
-        return cls(
-            np.array([one.coef for one in found]),
-            np.array([one.intercept for one in found]),
-            np.array([one.risk for one in found]),
-            np.array([one.residual for one in found]),
-            np.array([one.gap for one in found]),
-            np.array([one.iterations for one in found], dtype=np.int64),
-        )
 
 
 class Net(ABC):
@@ -444,7 +430,8 @@ class Net(ABC):
         intercept : float or ndarray of shape (n_classes,)
         """
         self.start(coef, intercept)
-        return Solutions.of([self.solve(self.penalty.at(size)) for size in penalties])
+        found = [self.solve(self.penalty.at(size)) for size in penalties]
+        return Solutions(*(np.array(values) for values in zip(*found, strict=True)))
 
     @abstractmethod
     def start(self, coef: FloatArray, intercept: FloatArray | float) -> None:
