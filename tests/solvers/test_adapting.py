@@ -23,7 +23,7 @@ class Least:
 class Talkative(Least):
     """One that says more, as solvers could before there was a base class."""
 
-    loss, needs_rows, takes_constraints, mixes = "logistic", True, True, [1.0, 0.5]
+    loss, needs_rows, takes_constraints, mixes = "logistic", True, True, (1.0, 0.5)
 
     def __init__(self):
         self.checked = 0

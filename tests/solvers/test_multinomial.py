@@ -287,7 +287,7 @@ def test_curvature_from_a_sample_leads_to_the_same_minimum(kind, monkeypatch):
     rules, linear, codes, n_classes, weights = build(kind)
     rows, padded = make_rows(rules, linear, codes, weights)
     exact = follow(rows, padded, n_classes, l1_ratio=0.9)[1]
-    monkeypatch.setattr("rulegrove.solvers._newton._SAMPLE_WORDS", 1)
+    monkeypatch.setattr("rulegrove.solvers._curvature._SAMPLE_WORDS", 1)
     sampled = follow(rows, padded, n_classes, l1_ratio=0.9)[1]
     assert (sampled.gaps <= 1e-9).all()
     np.testing.assert_allclose(sampled.coefs, exact.coefs, atol=1e-3)

@@ -36,7 +36,8 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Logistic
-from rulegrove.solvers._newton import Curvature, Fit, Net, Solution, State, WorkingSet, newton_step, sample_words
+from rulegrove.solvers._curvature import Curvature, sample_words
+from rulegrove.solvers._newton import Fit, Net, Solution, State, WorkingSet, newton_step
 from rulegrove.solvers._penalty import Penalty
 
 _MODEL_SHARE = 1e-3  # of the gap at hand, to which the steps of a sweep solve their quadratic models
@@ -179,7 +180,7 @@ def _curved(block: WorkingSet, state: State, drift: float, words: IntArray) -> C
         change = np.abs(block.members.weights * p * (1.0 - p) - block.curvature.row_weights).sum()
         if change <= drift * block.curvature.weight:
             return block.curvature
-    block.curvature = Curvature.count(block.members, state, words)
+    block.curvature = Curvature.count(block.members, state.row_weights, words)
     return block.curvature
 
 

@@ -26,9 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.design.rows import Rows, rows_of_words
+from rulegrove.design.rows import Rows
 from rulegrove.losses import SmoothLoss
 from rulegrove.solvers._constraining import solve_bounded
+from rulegrove.solvers._curvature import Curvature, sample_words
 from rulegrove.solvers._penalty import Penalty
 
 _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls for a new curvature
@@ -36,8 +37,6 @@ _SLOWEST = 0.5  # and more than this in any case; of a sample it then calls for 
 _INNER_SHARE = 0.1  # of the gap at hand, to which a step solves its quadratic model
 _FINEST_SHARE = 1e-8  # and the least such share before a point that does not improve is given up
 _MAX_PASSES = 10_000  # of coordinate descent in one step
-_SAMPLE_WORDS = 512  # words of rows, at most, that pairs of terms are counted on
-_SHRINKAGE = 0.02  # of correlations that come from a sample
 _MAX_HALVINGS = 30
 _ROUNDING = 1e-14  # of an objective: smaller differences say nothing
 _MAX_ROUNDS = 10  # of giving up the pull of rows, before a dual point is given up
@@ -167,6 +166,12 @@ class State:
         """Return the penalised objective."""
         return penalty.objective(self.risk, self.coef)
 
+    @property
+    def row_weights(self) -> FloatArray:
+        """Weight times curvature of each row, for a quadratic model."""
+        rows = self.fit.rows
+        return rows.weights * self.fit.loss.model_curvature(rows.y, self.scores)
+
     def gradient(self, rows: Rows) -> FloatArray:
         """Return ``X'pull / N`` of the balanced pull."""
         return rows.sums(self.balanced) / rows.weight
@@ -195,135 +200,6 @@ class State:
         """Return the dual objective, the penalty aside, at the balanced pull times a number."""
         rows = self.fit.rows
         return self.fit.loss.bound(rows.y, scale * self.balanced, rows.weights) / rows.weight
-
-
-@dataclass
-class Curvature:
-    """Second derivatives of the loss on a working set, of rows weighted by what they were when it was counted.
-
-    Attributes
-    ----------
-    row_weights : ndarray of shape (n_rows,)
-        Weight times curvature.
-    weight : float
-        Their sum.
-    sums : ndarray of shape (n_members,)
-        Weighted sums of the terms.
-    gram : ndarray of shape (n_members, n_members)
-        Centred by these sums, over N: the intercept is profiled out.
-    ratios : ndarray of shape (n_members,)
-        Standard deviations over those of the sample.
-    sample : ndarray of shape (n_words,)
-        Words of rows that the pairs were counted on.
-    first_share : float
-        Share of the gap that the first step with it left; a sample allows no better.
-    """
-
-    row_weights: FloatArray
-    weight: float
-    sums: FloatArray
-    gram: FloatArray
-    ratios: FloatArray
-    sample: IntArray
-    first_share: float = 0.0
-
-    @classmethod
-    def count(cls, members: Rows, state: State, sample: IntArray) -> "Curvature":
-        """Count pairs of terms on the rows of some words, everything else on all rows.
-
-        With all words the curvature is exact. With some, the correlations of the terms are those of the sample, a
-        little shrunk, and their variances are exact: good enough for a model whose gradient is exact.
-
-        Parameters
-        ----------
-        members : Rows
-            The terms of the working set.
-        state : State
-        sample : ndarray of shape (n_words,)
-            Words to count on.
-        """
-        row_weights = members.weights * state.fit.loss.model_curvature(members.y, state.scores)
-        part, part_weights = _sampled(members, row_weights, sample)
-        moments = part.moments(part_weights)
-        centred = moments.gram - np.outer(moments.x_sum, moments.x_sum) / moments.weight
-        if part is members:
-            gram = np.ascontiguousarray(centred / members.weight)
-            np.fill_diagonal(gram, np.maximum(gram.diagonal(), 0.0))
-            return cls(row_weights, moments.weight, moments.x_sum, gram, np.ones(len(gram)), sample)
-        sums = members.sums(row_weights)
-        deviations = _deviations(members, row_weights, sums)
-        ratios = _over_sample(deviations, centred.diagonal())
-        gram = (1.0 - _SHRINKAGE) * centred * np.outer(ratios, ratios)
-        np.fill_diagonal(gram, deviations**2)
-        return cls(row_weights, float(row_weights.sum()), sums, np.ascontiguousarray(gram), ratios, sample)
-
-    def move(self, members: Rows, inside: BoolArray, wanted: BoolArray) -> "Curvature":
-        """Return the curvature of another working set, counted for no more than what is new in it.
-
-        Parameters
-        ----------
-        members : Rows
-            The terms of the new set.
-        inside, wanted : ndarray of shape (n_terms,), bool
-            Both sets among all terms.
-        """
-        kept, new = self._take(wanted[inside]), ~inside[wanted]
-        return kept._extend(members, new) if new.any() else kept
-
-    def _take(self, terms: BoolArray) -> "Curvature":
-        """Return the curvature of some of the terms."""
-        gram = np.ascontiguousarray(self.gram[np.ix_(terms, terms)])
-        return replace(self, sums=self.sums[terms], gram=gram, ratios=self.ratios[terms])
-
-    def _extend(self, members: Rows, new: BoolArray) -> "Curvature":
-        """Return the curvature of more terms: pairs with a new one are counted under the weights of the others.
-
-        Parameters
-        ----------
-        members : Rows
-            All terms, those that were there before among them.
-        new : ndarray of shape (n_members,), bool
-        """
-        part, part_weights = _sampled(members, self.row_weights, self.sample)
-        few = part.take(np.flatnonzero(new))
-        weighted = np.column_stack([few.bits.to_dense(), few.linear]) * part_weights[:, None]
-        crossed = np.concatenate([part.bits.sums(weighted), part.linear.T @ weighted])
-        part_sums = part.sums(part_weights)
-        crossed -= np.outer(part_sums, part_sums[new] / part_weights.sum())
-        sums = part_sums if part is members else members.sums(self.row_weights)
-        ratios = np.ones(len(new))
-        if part is not members:
-            deviations = _deviations(members, self.row_weights, sums)[new]
-            ratios[~new], ratios[new] = self.ratios, _over_sample(deviations, crossed[new].diagonal())
-            crossed *= (1.0 - _SHRINKAGE) * np.outer(ratios, ratios[new])
-            crossed[new, np.arange(new.sum())] = deviations**2
-        else:
-            crossed /= members.weight
-            crossed[new, np.arange(new.sum())] = np.maximum(crossed[new].diagonal(), 0.0)
-        gram = np.empty((len(new), len(new)))
-        gram[np.ix_(~new, ~new)] = self.gram
-        gram[:, new] = crossed
-        gram[new] = crossed.T
-        return replace(self, sums=sums, gram=gram, ratios=ratios)
-
-
-def _sampled(members: Rows, row_weights: FloatArray, sample: IntArray) -> tuple[Rows, FloatArray]:
-    """Return the rows of some words and their weights; all as they are if these are all the words."""
-    if len(sample) == members.bits.words.shape[1]:
-        return members, row_weights
-    return members.take_words(sample), row_weights[rows_of_words(sample)]
-
-
-def _deviations(members: Rows, row_weights: FloatArray, sums: FloatArray) -> FloatArray:
-    """Return the weighted standard deviations of terms, over N as the Gram is."""
-    squares = np.concatenate([sums[: members.n_rules], row_weights @ members.linear**2])
-    return np.asarray(np.sqrt(np.maximum(squares - sums**2 / row_weights.sum(), 0.0) / members.weight))
-
-
-def _over_sample(deviations: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return standard deviations over the roots of centred squares in a sample, 0 for terms that do not vary there."""
-    spread = np.sqrt(np.maximum(squares, 0.0))
-    return np.asarray(np.divide(deviations, spread, out=np.zeros_like(spread), where=spread > 0.0))
 
 
 @dataclass
@@ -497,7 +373,7 @@ class SmoothNet(Net):
         steps, stuck, inner = 0, False, _INNER_SHARE
         while gap > tol and steps < max_steps and not stuck:
             fresh = terms.curvature is None
-            curvature = terms.curvature or Curvature.count(members, here, sample)
+            curvature = terms.curvature or Curvature.count(members, here.row_weights, sample)
             tried = newton_step(members, here, curvature, penalty, inner * gap)
             steps += 1
             before, old_gap = here.objective(penalty), gap
@@ -520,14 +396,6 @@ class SmoothNet(Net):
                     sample = everything
                 terms.curvature = None
         return here, steps, stuck
-
-
-def sample_words(rows: Rows) -> IntArray:
-    """Return the words of rows that pairs of terms are counted on first: all, or a fixed draw of many."""
-    words = np.flatnonzero(rows.counted)
-    if len(words) <= _SAMPLE_WORDS:
-        return np.arange(rows.bits.words.shape[1])
-    return np.sort(np.random.default_rng(0).choice(words, _SAMPLE_WORDS, replace=False))
 
 
 def newton_step(rows: Rows, state: State, curvature: Curvature, penalty: Penalty, tol: float) -> State | None:
