@@ -90,7 +90,7 @@ class SmoothLoss(Loss):
     def conjugate(self, y: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the largest value of ``slope * F - loss(y, F)`` over all F; infinity where there is none.
 
-        It must be finite at a slope of zero and below the slopes that the loss has, on either side of zero.
+        At a slope of zero it must be finite: every target has a least loss, which the conjugate there is minus.
         """
 
     def residual(self, y: FloatArray, score: FloatArray) -> FloatArray:
