@@ -11,8 +11,9 @@ from sklearn.metrics import log_loss
 from dense_subsets import best_exchange, unexplained
 from rulegrove import Glmnet, RuleEnsembleClassifier, walk
 from rulegrove.datasets import make_waveform
-from rulegrove.joint_selection import Grouped, Multinomial, select_joint
-from rulegrove.selection import FEW_L1_SHARE, select
+from rulegrove.joint_selection import Grouped, Multinomial
+from rulegrove.selection import follow_and_choose, select
+from rulegrove.solvers.glmnet import FEW_L1_SHARE
 from rulegrove.subset import RIDGE
 from rulegrove.walk import FIRST_STRIDE, PATIENCE, SETTLED, STRIDE, count_terms
 from small_designs import make_classes
@@ -33,13 +34,13 @@ def design_of(joint, seed=0, **options):
 
 
 def choose_jointly(joint, *, selection, design=None, fold_design=None, solver=None, **options):
-    """Choose with the folds of a design, or of another one on the same rows: paths and choices, one a class."""
+    """Choose with the folds of a design, or of another one on the same rows: paths and choices of the classes."""
     design = design_of(joint)[0] if design is None else design
     folded = design if fold_design is None else fold_design
     folds = [folded.fold(fold) for fold in range(3)] if isinstance(selection, str) else []
     solver = solver_of(joint) if solver is None else solver
-    chosen = select_joint(joint, solver, design.problems(), folds, selection=selection, **options)
-    return [path for path, *_ in chosen], [choice for _, choice, _ in chosen]
+    chosen = select(solver, design.problems(), folds, together=joint, selection=selection, **options)
+    return [one.path for one in chosen], [one.selection for one in chosen]
 
 
 @functools.cache
@@ -196,11 +197,13 @@ def test_a_single_target_is_chosen_for_as_by_itself(monkeypatch, max_terms):
     problems, folds = design.problems()[:1], [design.fold(fold)[:1] for fold in range(3)]
     solver = Glmnet(tol=1e-11, l1_ratio=0.9)
     options = {"selection": "min", "max_terms": max_terms}
-    ((path, choice, _),) = select_joint(Grouped(), solver, problems, folds, **options)
-    twin, twin_choice, _ = select(solver, problems[0], [fold for (fold,) in folds], **options)
-    assert choice.index == twin_choice.index
-    np.testing.assert_allclose(path.coefs, twin.coefs, atol=1e-4)
-    np.testing.assert_allclose(choice.errors, twin_choice.errors, rtol=1e-6)
+    (one,) = follow_and_choose(Grouped(), [solver], problems, folds, **options)
+    (twin,) = select(solver, problems, folds, **options)
+    assert one.selection.index == twin.selection.index
+    np.testing.assert_allclose(one.path.coefs, twin.path.coefs, atol=1e-4)
+    np.testing.assert_allclose(one.selection.errors, twin.selection.errors, rtol=1e-6)
+    (left_alone,) = select(solver, problems, folds, together=Grouped(), **options)
+    np.testing.assert_array_equal(left_alone.path.coefs, twin.path.coefs)
 
 
 @both_ways

@@ -6,7 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from rulegrove.losses import ClassificationLoss, Huber, Logistic, Loss, Ramp, Squared, SquaredHinge
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import (
+    ClassificationLoss,
+    Huber,
+    Logistic,
+    Loss,
+    Ramp,
+    SmoothLoss,
+    Squared,
+    SquaredHinge,
+    find_loss,
+)
 
 CLASSIFICATION = [Squared(), Ramp(), SquaredHinge(), Logistic()]
 LOSSES = [*CLASSIFICATION, Huber(delta=0.7)]
@@ -99,3 +110,57 @@ def test_logistic_does_not_overflow():
     score = np.array([-1e4, -1e4])
     np.testing.assert_allclose(Logistic().value(y, score), [1e4, 0.0])
     np.testing.assert_allclose(Logistic().negative_gradient(y, score), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=name)
+def test_conjugates_are_the_largest_difference_from_a_line(loss):
+    y = np.tile([-1.0, 1.0], 20)
+    slope = -y * np.linspace(0.0, 1.0, 40)
+    scores = np.linspace(-40, 40, 160_001)[:, None]
+    largest = (slope * scores - loss.value(y, scores)).max(axis=0)
+    np.testing.assert_allclose(loss.conjugate(y, slope), largest, atol=1e-6)
+    np.testing.assert_allclose(loss.conjugate(y, np.zeros(40)), 0.0)
+    if isinstance(loss, Logistic):
+        assert np.isinf(loss.conjugate(y, 0.1 * y)).all()
+        assert np.isinf(loss.conjugate(y, -1.1 * y)).all()
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=name)
+def test_what_a_solver_asks_for_at_once_is_what_the_methods_say(loss):
+    """The fused methods against those that every smooth loss inherits, with rows that have no weight."""
+    rng = np.random.default_rng(0)
+    y, score = rng.choice([-1.0, 1.0], 60), 3.0 * rng.normal(size=60)
+    weights = rng.uniform(0.5, 2.0, 60) * (np.arange(60) % 4 > 0)
+    total, pull, bend = loss.evaluate(y, score, weights)
+    assert total == pytest.approx(weights @ loss.value(y, score))
+    np.testing.assert_allclose(pull, weights * loss.negative_gradient(y, score))
+    np.testing.assert_allclose(bend, weights * loss.curvature(y, score), atol=1e-15)
+    here = weights > 0
+    expected = -weights[here] @ loss.conjugate(y[here], -pull[here] / weights[here])
+    assert loss.bound(y, pull, weights) == pytest.approx(expected)
+    assert SmoothLoss.bound(loss, y, pull, weights) == pytest.approx(expected)
+    assert loss.bound(y, pull, weights) - (pull @ score) <= total + 1e-9
+    assert loss.possible(y, pull, weights).all()
+    if isinstance(loss, Logistic):
+        assert not loss.possible(y, 1.01 * weights * y, weights)[weights > 0].any()
+        assert not loss.possible(y, -pull, weights)[weights > 0].any()
+    np.testing.assert_allclose(loss.residual(y, score), y - loss.mean(score), atol=1e-15)
+    np.testing.assert_allclose(loss.model_curvature(y, score), loss.curvature(y, score), atol=1e-6)
+    assert loss.floor(y, weights) == 0.0
+
+
+def test_losses_are_found_by_name_or_are_what_they_are():
+    assert find_loss("ramp") == Ramp()
+    own = Huber(delta=3.0)
+    assert find_loss(own) is own
+    assert [loss.sums_suffice for loss in LOSSES] == [True, False, False, False, False]
+    with pytest.raises(
+        InvalidInputError, match=r"`loss` must be one of squared, .* or an object of a `Loss`; got 'odd'"
+    ):
+        find_loss("odd")
+
+
+def test_the_logistic_loss_says_which_targets_it_misses():
+    assert Logistic().missing(np.array([-1.0, 1.0, 1.0])) == ""
+    assert Logistic().missing(np.ones(3)) == "targets -1 and +1, some of each"
+    assert Squared().missing(np.ones(3)) == ""

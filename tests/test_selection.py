@@ -11,13 +11,15 @@ from sklearn.linear_model import ElasticNet
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
 from dense_subsets import best_exchange, unexplained
-from rulegrove import Glmnet, RuleEnsembleRegressor, walk
+from rulegrove import Fpc, Glmnet, RuleEnsembleRegressor, Spgl1, walk
 from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.selection import FEW_L1_SHARE, Selection, choose, select, squared_errors
+from rulegrove.joint_selection import Grouped
+from rulegrove.selection import Selection, choose, select, squared_errors
+from rulegrove.solvers.glmnet import FEW_L1_SHARE
 from rulegrove.subset import RIDGE
 from rulegrove.walk import FIRST_STRIDE, SETTLED, STRIDE, Fold
-from small_designs import folds_of, make_design, path_of
+from small_designs import folds_of, make_classes, make_design, path_of
 
 
 @settings(max_examples=25, deadline=None)
@@ -341,7 +343,9 @@ def test_constraints_reach_the_folds_and_the_cap_keeps_what_is_not_penalised(rul
         np.testing.assert_array_equal(fold.problem.signs, signs)
         np.testing.assert_array_equal(fold.problem.unpenalised, unpenalised)
     for own in (limited, replace(limited, signs=None)):
-        path, choice, _ = select(Glmnet(), own.problems()[0], folds_of(own), selection=rule, max_terms=4)
+        folds = [own.fold(fold) for fold in range(3)] if isinstance(rule, str) else []
+        (chosen,) = select(Glmnet(), own.problems(), folds, selection=rule, max_terms=4)
+        path, choice = chosen.path, chosen.selection
         assert path.n_terms[choice.index] <= 4
         points = [path.point(choice.index, choice.mix)[0], *(coef for coef, _ in choice.fold_points)]
         assert own.signs is None or all((signs * coef >= 0).all() for coef in points)
@@ -351,3 +355,28 @@ def test_constraints_reach_the_folds_and_the_cap_keeps_what_is_not_penalised(rul
 def test_the_record_of_a_choice_without_folds():
     chosen = Selection(3, "penalty 0.1")
     assert chosen.errors is chosen.standard_errors is chosen.fold_errors is None
+
+
+@pytest.mark.parametrize("solver", [Glmnet(l1_ratio="cv", n_penalties=20), Spgl1(n_points=15), Fpc(n_penalties=15)])
+@pytest.mark.parametrize("selection", ["min", 0.1])
+def test_targets_side_by_side_are_chosen_for_as_one_by_one(solver, selection):
+    """In any number of threads, exact or not."""
+    if selection == 0.1 and solver.get_params().get("l1_ratio") == "cv":
+        solver = Glmnet()
+    design, *_ = make_classes(0)
+    problems = design.problems()
+    folds = [design.fold(fold) for fold in range(3)] if isinstance(selection, str) else []
+    for exact in (False, True):
+        chosen = select(solver, problems, folds, selection=selection, exact=exact, n_threads=2)
+        for target, one in enumerate(chosen):
+            own_folds = [[fold[target]] for fold in folds]
+            (alone,) = select(solver, problems[target : target + 1], own_folds, selection=selection, exact=exact)
+            np.testing.assert_array_equal(one.path.coefs, alone.path.coefs)
+            assert one.selection.index == alone.selection.index
+            assert repr(one.solver) == repr(alone.solver)
+
+
+def test_solvers_for_one_target_refuse_several_together():
+    design, *_ = make_classes(0)
+    with pytest.raises(InvalidInputError, match="Fpc solves for one target at a time; take Glmnet"):
+        select(Fpc(), design.problems(), [], together=Grouped(), selection=0.1)

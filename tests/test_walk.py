@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import ElasticNet
 
-from rulegrove import Glmnet
+from rulegrove import Glmnet, Pathbuild
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Moments, collect_statistics
 from rulegrove.estimators._design import Design
 from rulegrove.losses import Squared
 from rulegrove.selection import Alone
-from rulegrove.walk import STRIDE, Fold, Walk, count_terms, end_at, loosen, walk_all, weighted_mean
+from rulegrove.walk import STRIDE, Fold, Walk, count_terms, end_at, walk_all, weighted_mean
 from small_designs import first_problem, folds_of, make_design, path_of
 
 
@@ -96,9 +96,10 @@ def test_the_walk_of_a_short_grid(n_penalties):
 
 
 def test_folds_are_solved_less_finely_but_never_more():
-    assert loosen(Glmnet(tol=1e-8), 0.1).tol == pytest.approx(3e-4)
-    coarse = Glmnet(tol=1e-2)
-    assert loosen(coarse, 1.0) is coarse
+    assert Glmnet(tol=1e-8).loosened(3e-4).tol == 3e-4
+    coarse, without = Glmnet(tol=1e-2), Pathbuild()
+    assert coarse.loosened(3e-4) is coarse
+    assert without.loosened(3e-4) is without
 
 
 def test_folds_on_the_way_to_a_given_point_are_solved_as_finely_as_the_whole():

@@ -1,25 +1,24 @@
-"""Which point of a path that several classes share: terms for all classes or none, or probabilities of all classes."""
+"""How several targets are solved for together: each term in for all or none, or probabilities of all classes."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import clone
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
-from rulegrove.selection import Selection, follow_and_choose, squared_errors
+from rulegrove.selection import squared_errors
 from rulegrove.solvers._checking import check_rows, check_unconstrained, warn_not_converged
 from rulegrove.solvers._multinomial import MultinomialNet, largest_penalty, null_intercepts
-from rulegrove.solvers.base import Parameter, Path, Problem, Status
-from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status
 from rulegrove.solvers.grouped import grouped_path, grouped_penalties
-from rulegrove.walk import Course, Fold
+from rulegrove.solvers.scaling import grid_below
+from rulegrove.walk import Course
 
-Joint: TypeAlias = Course[Glmnet]  # a way to solve for several targets of the same rows together
+Joint: TypeAlias = Course  # a way to solve for several targets of the same rows together
 
 
 class Grouped:
@@ -27,18 +26,20 @@ class Grouped:
 
     mixes = (1.0,)
 
-    def grid(self, solver: Glmnet, problems: Sequence[Problem]) -> FloatArray:
+    def grid(self, solver: BaseSolver, problems: Sequence[Problem]) -> FloatArray:
         """Return decreasing penalties: those of the solver, or from the largest useful one down."""
-        if solver.penalties is not None:
-            return solver.grid(problems[0])
-        return grouped_penalties(problems, float(solver.l1_ratio), solver.n_penalties, solver.penalty_ratio)
+        net = solver.as_net()
+        if net.penalties is not None:
+            return net.grid(problems[0])
+        return grouped_penalties(problems, float(net.l1_ratio), net.n_penalties, net.penalty_ratio)
 
     def path(
-        self, solver: Glmnet, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
+        self, solver: BaseSolver, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
     ) -> list[Path]:
-        """Solve at each penalty; one path a target."""
-        ratio = float(solver.l1_ratio)
-        return grouped_path(problems, points, l1_ratio=ratio, tol=solver.tol, max_iter=solver.max_iter, start=start)
+        """Solve at each penalty; there is a path for each target."""
+        net = solver.as_net()
+        ratio = float(net.l1_ratio)
+        return grouped_path(problems, points, l1_ratio=ratio, tol=net.tol, max_iter=net.max_iter, start=start)
 
     def errors(self, paths: Sequence[Path], held_out: Sequence[Moments | Rows]) -> FloatArray:
         """Return the squared errors summed over the targets."""
@@ -52,19 +53,20 @@ class Multinomial:
 
     mixes = (1.0,)
 
-    def grid(self, solver: Glmnet, problems: Sequence[Problem]) -> FloatArray:
+    def grid(self, solver: BaseSolver, problems: Sequence[Problem]) -> FloatArray:
         """Return decreasing penalties: those of the solver, or from the largest useful one down."""
-        if solver.penalties is not None:
-            return solver.grid(problems[0])
-        largest = largest_penalty(*_rows_and_codes(solver, problems), len(problems), float(solver.l1_ratio)) or 1.0
-        steps = np.arange(solver.n_penalties) / max(solver.n_penalties - 1, 1)
-        return np.asarray(largest * solver.penalty_ratio**steps, dtype=np.float64)
+        net = solver.as_net()
+        if net.penalties is not None:
+            return net.grid(problems[0])
+        largest = largest_penalty(*_rows_and_codes(net, problems), len(problems), float(net.l1_ratio))
+        return grid_below(largest, net.n_penalties, net.penalty_ratio)
 
     def path(
-        self, solver: Glmnet, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
+        self, solver: BaseSolver, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
     ) -> list[Path]:
-        """Solve at each penalty; one path a target."""
-        rows, codes = _rows_and_codes(solver, problems)
+        """Solve at each penalty; there is a path for each target."""
+        settings = solver.as_net()
+        rows, codes = _rows_and_codes(settings, problems)
         null = null_intercepts(rows, codes, len(problems))
         null_risk = float(logsumexp(null) - np.average(null[codes], weights=rows.weights))
         if start is None:
@@ -72,13 +74,12 @@ class Multinomial:
         else:
             coefs, intercepts = np.array([p.coefs[-1] for p in start]), np.array([p.intercepts[-1] for p in start])
         began = time.perf_counter()
-        net = MultinomialNet(
-            rows, codes, len(problems), float(solver.l1_ratio), solver.tol * null_risk, solver.max_iter
-        )
+        ratio, tol = float(settings.l1_ratio), settings.tol
+        net = MultinomialNet(rows, codes, len(problems), ratio, tol * null_risk, settings.max_iter)
         found = net.follow(points, coefs, intercepts)
         seconds = time.perf_counter() - began
         gaps = found.gaps / null_risk
-        warn_not_converged(solver, "penalty", points, gaps, gaps <= solver.tol)
+        warn_not_converged(settings, "penalty", points, gaps, gaps <= tol)
         return [
             Path(
                 parameter=Parameter("penalty", points),
@@ -87,9 +88,9 @@ class Multinomial:
                 intercepts=found.intercepts[:, target],
                 gaps=gaps,
                 iterations=found.iterations,
-                status=tuple(Status.CONVERGED if gap <= solver.tol else Status.MAX_ITER for gap in gaps),
+                status=tuple(Status.CONVERGED if gap <= tol else Status.MAX_ITER for gap in gaps),
                 seconds=seconds,
-                residuals=np.full(len(points), np.nan),
+                residuals=found.residuals,
                 risks=found.risks,
                 weight=rows.weight,
             )
@@ -110,58 +111,8 @@ class Multinomial:
         return errors[None]
 
 
-def _rows_and_codes(solver: Glmnet, problems: Sequence[Problem]) -> tuple[Rows, IntArray]:
+def _rows_and_codes(solver: BaseSolver, problems: Sequence[Problem]) -> tuple[Rows, IntArray]:
     """Return the rows, and of each the class whose target is +1."""
     check_unconstrained("A multinomial fit", problems[0])
     rows = [check_rows(solver, problem) for problem in problems]
     return rows[0], np.argmax([part.y for part in rows], axis=0)
-
-
-def select_joint(
-    joint: Joint,
-    solver: Glmnet,
-    problems: Sequence[Problem],
-    folds: Sequence[Sequence[Fold]],
-    *,
-    selection: str | float,
-    max_terms: int | None = None,
-    n_threads: int = 1,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> list[tuple[Path, Selection, Glmnet]]:
-    """Follow the path of several targets together, and choose one point for all.
-
-    Parameters
-    ----------
-    joint : Joint
-    solver : Glmnet
-        Its grid, mix of norms (1 if that is left to the folds) and tolerance are taken.
-    problems : sequence of Problem
-        One a target, on the same rows.
-    folds : sequence of sequence of Fold
-        For each fold one record a target.
-    selection : {"1se", "min"} or float
-        A rule of choice on the joint errors, or the penalty itself.
-    max_terms : int, optional
-        Most terms over all targets together. It acts as in `select`: the subset is one for all targets, whose distances
-        add up.
-    n_threads : int
-        Problems solved side by side.
-    on_progress : callable, optional
-        Called with the points done and the points in all.
-
-    Returns
-    -------
-    list of (Path, Selection, Glmnet)
-        One a target.
-    """
-    solver = solver if solver.l1_ratio != "cv" else clone(solver).set_params(l1_ratio=1.0)
-    return follow_and_choose(
-        joint,
-        [solver],
-        problems,
-        folds,
-        selection=selection,
-        max_terms=max_terms,
-        n_threads=n_threads,
-        on_progress=on_progress,
-    )

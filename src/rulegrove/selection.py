@@ -10,20 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import clone
 
-from rulegrove._threads import one_blas_thread
+from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
-from rulegrove.losses import LOSSES, Loss
-from rulegrove.solvers.base import Path, Problem, Solver
-from rulegrove.solvers.glmnet import Glmnet
+from rulegrove.losses import Loss
+from rulegrove.solvers.base import BaseSolver, Path, Problem
 from rulegrove.subset import Reference, find_subset
-from rulegrove.walk import Course, Fold, S, Walk, count_terms, standard_errors, walk_all, weighted_mean
+from rulegrove.walk import Course, Fold, Walk, count_terms, standard_errors, walk_all, weighted_mean
 
 REFERENCE_TERMS = 200  # beyond the cap: a model of so many more terms is a good reference for one of few
-FEW_L1_SHARE = 0.02  # of the L1 norm beside the L2 norm on terms that a cap has picked, for a target of unit variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,47 @@ class Selection:
     fold_errors: FloatArray | None = None
     mix: float = 1.0
     fold_points: tuple[tuple[FloatArray, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was found for one target: its path, the chosen point of it, and the solver that was used.
+
+    Attributes
+    ----------
+    path : Path
+    selection : Selection
+    solver : BaseSolver
+        The one that was given, its best variant, or the one that solved for the few terms of a cap.
+    """
+
+    path: Path
+    selection: Selection
+    solver: BaseSolver
+
+    def polished(self, problem: Problem, folds: Sequence[Fold]) -> "Chosen":
+        """Return the choice solved to the last digit, in the whole data and the folds, where the solver can.
+
+        Parameters
+        ----------
+        problem : Problem
+            The whole data.
+        folds : sequence of Fold
+            Those that the choice was made with; none where a point was given.
+        """
+        index, penalty = self.selection.index, float(self.path.penalties[self.selection.index])
+        coef = self.solver.polished(problem, self.path.coefs[index], penalty)
+        if coef is None:
+            return self
+        coefs, intercepts = self.path.coefs.copy(), self.path.intercepts.copy()
+        coefs[index], intercepts[index] = coef, problem.intercept(coef)
+        points = []
+        for fold, (own, _) in zip(folds, self.selection.fold_points, strict=True):
+            exact = self.solver.polished(fold.problem, own, penalty)
+            assert exact is not None
+            points.append((exact, fold.problem.intercept(exact)))
+        path = replace(self.path, coefs=coefs, intercepts=intercepts)
+        return replace(self, path=path, selection=replace(self.selection, fold_points=tuple(points)))
 
 
 def squared_errors(path: Path, held_out: Moments) -> FloatArray:
@@ -106,12 +144,12 @@ class Alone:
     loss: Loss
     mixes: tuple[float, ...] = (1.0,)
 
-    def grid(self, solver: Solver, problems: Sequence[Problem]) -> FloatArray:
+    def grid(self, solver: BaseSolver, problems: Sequence[Problem]) -> FloatArray:
         """Return the points of the solver."""
         return solver.grid(problems[0])
 
     def path(
-        self, solver: Solver, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
+        self, solver: BaseSolver, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
     ) -> list[Path]:
         """Solve at each point."""
         return [solver.path(problems[0], points, None if start is None else start[0])]
@@ -147,104 +185,109 @@ def choose(fold_errors: FloatArray, folds: Sequence[Fold], rule: str, mixes: Seq
 
 
 def select(
-    solver: Solver,
-    problem: Problem,
-    folds: Sequence[Fold],
+    solver: BaseSolver,
+    problems: Sequence[Problem],
+    folds: Sequence[Sequence[Fold]],
     *,
+    together: Course | None = None,
     selection: str | float,
     max_terms: int | None = None,
+    exact: bool = False,
     n_threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
-) -> tuple[Path, Selection, Solver]:
-    """Follow the path and choose a point of it.
+) -> list[Chosen]:
+    """Follow the path of every target and choose a point of it.
 
     Parameters
     ----------
-    solver : Solver
-        One that has `variants` is replaced by the best of them.
-    problem : Problem
-        The whole data.
-    folds : sequence of Fold
-        What to validate on; not needed for a given point.
+    solver : BaseSolver
+        Where it has `variants`, the best of them is taken.
+    problems : sequence of Problem
+        The whole data, a problem for each target.
+    folds : sequence of sequence of Fold
+        What to validate on: the folds, each of them as a sequence over the targets. Not needed for a given point.
+    together : Course, optional
+        How several targets are solved together, such as `rulegrove.joint_selection.Grouped`; one point is then chosen
+        for all of them. By default each target is solved for by itself, several of them side by side.
     selection : {"1se", "min"} or float
         A rule of choice, or the point itself (a penalty, a radius, a number of steps: what the solver varies), which is
         then the last of the path.
     max_terms : int, optional
-        Most terms. Where the choice has more, the whole data and every fold keep the subset of all candidates whose
-        scores come nearest to those of their chosen model (`find_subset`), and walk again with these alone: to the
-        given point, else to the least held-out error, where Glmnet's penalty is nearly the ridge's if none are given.
+        Most terms, of one target or of all that are solved together. Where the choice has more, the whole data and
+        every fold keep the subset of all candidates whose scores come nearest to those of their chosen model
+        (`find_subset`; the distances of several targets add up), and walk again with these alone: to the given point,
+        else to the least held-out error, where Glmnet's penalty is nearly the ridge's if none are given.
+    exact : bool
+        Whether the chosen points of targets that are solved for by themselves are polished to the last digit.
     n_threads : int
         Problems solved side by side.
     on_progress : callable, optional
-        Called with the points done and the points in all.
+        Called with the points done and the points in all, unless several targets run side by side.
 
     Returns
     -------
-    path : Path
-        Of the whole data; no point has more than `max_terms` terms if the cap had to act.
-    selection : Selection
-    solver : Solver
-        The one that was given, its best variant, or what weighted the few terms of a cap.
+    list of Chosen
+        One for each target; no point of a path has more than `max_terms` terms if the cap had to act.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.solvers import Glmnet
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([1.0, 2.0, 4.0, 0.0])
+    >>> problem = Problem.from_moments(4.0, X.sum(axis=0), X.T @ X, X.T @ y, y.sum(), y @ y)
+    >>> (chosen,) = select(Glmnet(), [problem], [], selection=0.1)
+    >>> chosen.selection.rule, chosen.path.coefs[chosen.selection.index].round(2)
+    ('penalty 0.1', array([2.1, 1.1]))
     """
-    variants: list[Solver] = solver.variants(problem) if folds and hasattr(solver, "variants") else [solver]
-    loss = LOSSES[getattr(solver, "loss", "squared")]()
-    if hasattr(solver, "training_loss"):
-        loss = solver.training_loss(problem)
-    mixes: tuple[float, ...] = getattr(solver, "mixes", (1.0,)) if isinstance(selection, str) else (1.0,)
-    (chosen,) = follow_and_choose(
-        Alone(loss, mixes),
-        variants,
-        [problem],
-        [[fold] for fold in folds],
-        selection=selection,
-        max_terms=max_terms,
-        n_threads=n_threads,
-        on_progress=on_progress,
-    )
-    return chosen
+    follow = functools.partial(follow_and_choose, selection=selection, max_terms=max_terms)
+    if together is not None and len(problems) > 1:
+        return follow(together, [solver.as_net()], problems, folds, n_threads=n_threads, on_progress=on_progress)
+
+    def select_one(target: int, n_threads: int, on_progress: Callable[[int, int], None] | None) -> Chosen:
+        problem, own_folds = problems[target], [[fold[target]] for fold in folds]
+        course = Alone(solver.training_loss(problem), solver.mixes if isinstance(selection, str) else (1.0,))
+        variants = solver.variants(problem) if folds else [solver]
+        (chosen,) = follow(course, variants, [problem], own_folds, n_threads=n_threads, on_progress=on_progress)
+        return chosen.polished(problem, [fold for (fold,) in own_folds]) if exact else chosen
+
+    if len(problems) == 1:
+        return [select_one(0, n_threads, on_progress)]
+    with one_blas_thread():
+        return run_tasks(lambda target: select_one(target, 1, None), range(len(problems)), n_threads)
 
 
 def follow_and_choose(
-    course: Course[S],
-    solvers: Sequence[S],
+    course: Course,
+    solvers: Sequence[BaseSolver],
     problems: Sequence[Problem],
     folds: Sequence[Sequence[Fold]],
     *,
     selection: str | float,
     max_terms: int | None,
-    n_threads: int,
-    on_progress: Callable[[int, int], None] | None,
-) -> list[tuple[Path, Selection, S]]:
-    """Follow the path of one target, or of several together, and choose one point for all.
+    n_threads: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Chosen]:
+    """Follow one course, over one target or several together, and choose one point for all.
 
     Parameters
     ----------
     course : Course
-    solvers : sequence of Solver
+    solvers : sequence of BaseSolver
         The one of least held-out error is taken.
-    problems : sequence of Problem
-        The whole data, one problem a target.
-    folds : sequence of sequence of Fold
-        For each fold one record a target.
-    selection, max_terms, n_threads, on_progress
-        As in `select`; the cap is on the terms that any target uses.
-
-    Returns
-    -------
-    list of (Path, Selection, Solver)
-        One a target.
+    problems, folds, selection, max_terms, n_threads, on_progress
+        As in `select`.
     """
 
     def attempt(
         rule: str | float,
-        solvers: Sequence[S],
+        solvers: Sequence[BaseSolver],
         problems: Sequence[Problem],
         folds: Sequence[Sequence[Fold]],
         cap: int | None,
-    ) -> tuple[Walk[S], Selection]:
+    ) -> tuple[Walk, Selection]:
         last = None if isinstance(rule, str) else rule
         set_out = functools.partial(Walk, last=last, max_terms=cap, patient=rule != "1se", n_threads=n_threads)
-        walk: Walk[S] = walk_all([set_out(course, solver, problems, folds) for solver in solvers], on_progress)
+        walk = walk_all([set_out(course, solver, problems, folds) for solver in solvers], on_progress)
         if isinstance(rule, str):
             return walk, choose(walk.errors, walk.judges, rule, course.mixes)
         return walk, Selection(walk.n_done - 1, f"{walk.paths[0][0].parameter.name} {rule:g}")
@@ -261,7 +304,7 @@ def follow_and_choose(
     few = _take_problems(problems, supports[0])
     few_folds = [_take_fold(fold, support) for fold, support in zip(folds, supports[1:], strict=True)]
     if isinstance(selection, str):  # the cap has settled how many terms there are: no point is wanted for its sparsity
-        walk, choice = attempt("min", [_soften(walk.solver, problems)], few, few_folds, None)
+        walk, choice = attempt("min", [walk.solver.softened(problems)], few, few_folds, None)
         choice = replace(choice, rule=selection)
     else:
         walk, choice = attempt(selection, [walk.solver], few, few_folds, None)
@@ -269,11 +312,11 @@ def follow_and_choose(
     return [_spread(one, supports, [parts[0].n_terms for parts in sets]) for one in chosen]
 
 
-def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: S) -> list[tuple[Path, Selection, S]]:
-    """Return what is known of each target: its path, the choice with its own coefficients in the folds, the solver."""
+def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: BaseSolver) -> list[Chosen]:
+    """Return the choice of each target, with its coefficients in the folds."""
     whole, *parts = paths
     points = [tuple(own[target].point(choice.index, choice.mix) for own in parts) for target in range(len(whole))]
-    return [(path, replace(choice, fold_points=own), solver) for path, own in zip(whole, points, strict=True)]
+    return [Chosen(path, replace(choice, fold_points=own), solver) for path, own in zip(whole, points, strict=True)]
 
 
 def _refer(paths: Sequence[Path], problems: Sequence[Problem], choice: Selection) -> Reference:
@@ -281,22 +324,6 @@ def _refer(paths: Sequence[Path], problems: Sequence[Problem], choice: Selection
     coefs = np.array([path.point(choice.index, choice.mix)[0] for path in paths])
     # What the penalty never weighs against the others is not dropped for them.
     return Reference.of(problems[0].gram, coefs, problems[0].signs, problems[0].unpenalised)
-
-
-def _soften(solver: S, problems: Sequence[Problem]) -> S:
-    """Return the solver for terms that are picked already; penalties that were given mean what they say.
-
-    The L1 norm grows with the unit of the target and the squared L2 norm with its square, so their mix keeps to the
-    standard deviation of the target.
-    """
-    if not isinstance(solver, Glmnet) or solver.penalties is not None or solver.l1_ratio == "cv":
-        return solver
-    share = FEW_L1_SHARE * float(np.sqrt(np.mean([problem.y_y for problem in problems])))
-    ratio = share / (1.0 + share)
-    if solver.l1_ratio <= ratio:
-        return solver
-    changes = {"l1_ratio": ratio, "penalty_ratio": FEW_L1_SHARE * solver.penalty_ratio}
-    return clone(solver).set_params(**changes)  # type: ignore[no-any-return]
 
 
 def _take_problems(problems: Sequence[Problem], terms: IntArray) -> list[Problem]:
@@ -319,16 +346,15 @@ def _take_fold(fold: Sequence[Fold], terms: IntArray) -> list[Fold]:
     ]
 
 
-def _spread(
-    chosen: tuple[Path, Selection, S], supports: Sequence[IntArray], n_terms: Sequence[int]
-) -> tuple[Path, Selection, S]:
+def _spread(chosen: Chosen, supports: Sequence[IntArray], n_terms: Sequence[int]) -> Chosen:
     """Return what was found with some of the terms, of the whole data and of each fold, in terms of all."""
-    path, choice, solver = chosen
+    choice = chosen.selection
     points = tuple(
         (_widen(coef, support, width), intercept)
         for (coef, intercept), support, width in zip(choice.fold_points, supports[1:], n_terms[1:], strict=True)
     )
-    return _widen_path(path, supports[0], n_terms[0]), replace(choice, fold_points=points), solver
+    path = _widen_path(chosen.path, supports[0], n_terms[0])
+    return replace(chosen, path=path, selection=replace(choice, fold_points=points))
 
 
 def _widen(coefs: FloatArray, terms: IntArray, n_terms: int) -> FloatArray:

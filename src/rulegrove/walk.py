@@ -1,25 +1,21 @@
 """The walk down a path: the whole data and every fold together, in strides, until the held-out error has turned.
 
 There is one walk for one target and for several that are solved together; how to solve and how to judge is the matter
-of a `Course`. Problems, paths and records of a fold come as lists with one entry a target.
+of a `Course`. Problems and paths come as lists over the targets, folds as lists of such lists.
 """
 
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
-from sklearn.base import clone
 
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
-from rulegrove.solvers.base import Path, Problem, Solver, join_paths
-
-S = TypeVar("S", bound=Solver)
-S_contra = TypeVar("S_contra", bound=Solver, contravariant=True)
+from rulegrove.solvers.base import BaseSolver, Path, Problem, join_paths
 
 FIRST_SHARE = 0.3  # of the error without terms, guessed for the first stride
 FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs next to nothing
@@ -31,42 +27,42 @@ FOLD_ACCURACY = 3e-3  # held-out errors are wanted to a third of a percent, far 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What one fold needs: the problem without its rows, and its rows or their moments."""
+    """What one fold needs for one target: the problem without its rows, and its rows or their moments."""
 
     problem: Problem
     held_out: Moments | Rows
 
 
-class Course(Protocol[S_contra]):
+class Course(Protocol):
     """What a walk asks: where the points are, how to solve at them, how good they are on held-out rows."""
 
     @property
     def mixes(self) -> tuple[float, ...]:
         """Shares of the penalised fit to choose among."""
 
-    def grid(self, solver: S_contra, problems: Sequence[Problem]) -> FloatArray:
+    def grid(self, solver: BaseSolver, problems: Sequence[Problem]) -> FloatArray:
         """Return the points, from sparse to dense."""
 
     def path(
-        self, solver: S_contra, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
+        self, solver: BaseSolver, problems: Sequence[Problem], points: FloatArray, start: Sequence[Path] | None
     ) -> list[Path]:
-        """Solve at each point; one path a target."""
+        """Solve at each point; there is a path for each target."""
 
     def errors(self, paths: Sequence[Path], held_out: Sequence[Moments | Rows]) -> FloatArray:
         """Return the loss on the rows held out, an ndarray of shape (n_mixes, n_points)."""
 
 
-class Walk(Generic[S]):
+class Walk:
     """One solver on its way down the path, over the whole data and every fold, a stride at a time.
 
     Parameters
     ----------
     course : Course
-    solver : Solver
+    solver : BaseSolver
     problems : sequence of Problem
-        The whole data.
+        The whole data, a problem for each target.
     folds : sequence of sequence of Fold
-        For each fold one record a target. Empty walks the whole grid.
+        The folds, each of them as a sequence over the targets. Without folds the whole grid is walked.
     last : float, optional
         Point to end at exactly, with all paths as fine as the solver makes them; by default the grid is the course's.
     max_terms : int, optional
@@ -86,8 +82,8 @@ class Walk(Generic[S]):
 
     def __init__(
         self,
-        course: Course[S],
-        solver: S,
+        course: Course,
+        solver: BaseSolver,
         problems: Sequence[Problem],
         folds: Sequence[Sequence[Fold]],
         *,
@@ -112,7 +108,7 @@ class Walk(Generic[S]):
 
     @property
     def paths(self) -> list[list[Path]]:
-        """Paths so far, one a target: of the whole data, then of each fold."""
+        """Paths so far, of the whole data and then of each fold, each as a list over the targets."""
         return [
             [join_paths(list(parts)) for parts in zip(*strides, strict=True)]
             for strides in zip(*self._parts, strict=True)
@@ -154,9 +150,9 @@ class Walk(Generic[S]):
         if self.max_terms is not None and (count_terms(followed[0][0]) > self.max_terms).all():
             self.ended = True
 
-    def _loosened(self, share: float) -> S:
-        """Return the solver for the folds."""
-        return loosen(self.solver, share) if self.last is None else self.solver
+    def _loosened(self, share: float) -> BaseSolver:
+        """Return the solver for folds whose error is this share of the error without terms: no finer than they need."""
+        return self.solver.loosened(FOLD_ACCURACY * share) if self.last is None else self.solver
 
     def _follow(
         self, points: FloatArray, start: Sequence[Path] | None, fold: Sequence[Fold] | None = None
@@ -182,7 +178,7 @@ def count_terms(paths: Sequence[Path]) -> IntArray:
     return np.asarray(np.count_nonzero(used, axis=1), dtype=np.int64)
 
 
-def walk_all(walks: Sequence[Walk[S]], on_progress: Callable[[int, int], None] | None = None) -> Walk[S]:
+def walk_all(walks: Sequence[Walk], on_progress: Callable[[int, int], None] | None = None) -> Walk:
     """Let several walks go side by side and return the one with the least held-out error.
 
     After each stride those fall behind whose least error is more than one standard deviation of all least errors above
@@ -206,14 +202,6 @@ def walk_all(walks: Sequence[Walk[S]], on_progress: Callable[[int, int], None] |
         if on_progress is not None:
             on_progress(max(walk.n_done for walk in walks), n_points)
     return min(walks, key=lambda walk: walk.means.min()) if len(walks) > 1 else walks[0]
-
-
-def loosen(solver: S, share: float) -> S:
-    """Return the solver as fine as held-out errors need it that are this share of the error without terms."""
-    tol = FOLD_ACCURACY * share
-    if getattr(solver, "tol", tol) >= tol:
-        return solver
-    return clone(solver).set_params(tol=tol)  # type: ignore[no-any-return]
 
 
 def weighted_mean(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:

@@ -10,55 +10,11 @@ import pytest
 from scipy.special import expit, xlogy
 from sklearn.linear_model import LogisticRegression
 
-from rulegrove.design.rows import Rows
+from row_problems import KINDS, build, make_problem
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.solvers import Glmnet, Problem, Status
-from rulegrove.solvers._logistic import Curvature, State
 
 REFERENCE = pathlib.Path(__file__).parents[1] / "reference" / "logistic.json"
-
-
-def build(kind, seed=0):
-    """Dense terms, targets and weights."""
-    rng = np.random.default_rng(seed)
-    n_rows, n_rules, weights = 200, 20, None
-    z = rng.normal(size=(n_rows, 4))
-    rules = np.column_stack(
-        [(z[:, k % 4] <= rng.normal()) & (z[:, (k + 1) % 4] > rng.normal()) for k in range(n_rules)]
-    ).astype(float)
-    y = np.where(z[:, 0] + z[:, 1] * z[:, 2] + 0.7 * rng.normal(size=n_rows) > 0.3, 1.0, -1.0)
-    match kind:
-        case "duplicated":
-            rules = np.hstack([rules, rules[:, :5]])
-        case "constant and zero columns":
-            rules[:, 2], rules[:, 5] = 1.0, 0.0
-        case "wide":
-            rules = (rng.random((n_rows, 300)) < 0.3).astype(float)
-        case "separable":
-            y = np.where(rules[:, 0] > 0, 1.0, -1.0)
-        case "weights":
-            weights = rng.uniform(0.0, 3.0, n_rows) * (rng.random(n_rows) < 0.8)
-        case "few of one class":
-            y = np.where(np.arange(n_rows) % 40 == 0, 1.0, -1.0)
-        case "no linear terms":
-            z = z[:, :0]
-    return rules, 0.4 * z[:, :2], y, np.ones(n_rows) if weights is None else weights
-
-
-KINDS = [
-    "random",
-    "duplicated",
-    "constant and zero columns",
-    "wide",
-    "separable",
-    "weights",
-    "few of one class",
-    "no linear terms",
-]
-
-
-def make_problem(rules, linear, y, weights):
-    return Problem.from_rows(Rows.from_dense(rules, linear, y, weights)), np.hstack([rules, linear])
 
 
 def naive_gap(X, y, weights, coef, intercept, penalty, l1_ratio):
@@ -213,33 +169,3 @@ def test_targets_must_be_two_classes(y):
     problem, _ = make_problem(rules, linear, y, weights)
     with pytest.raises(InvalidInputError, match=r"needs targets -1 and \+1, some of each; got \["):
         Glmnet(loss="logistic").path(problem)
-
-
-@pytest.mark.parametrize("kind", ["random", "weights", "few of one class"])
-def test_curvature_from_a_sample_leads_to_the_same_minimum(kind, monkeypatch):
-    problem, _ = make_problem(*build(kind))
-    solver = Glmnet(loss="logistic", n_penalties=8, penalty_ratio=0.05, tol=1e-9)
-    exact = solver.path(problem)
-    monkeypatch.setattr("rulegrove.solvers._logistic._SAMPLE_WORDS", 1)
-    sampled = solver.path(problem)
-    assert set(sampled.status) == {Status.CONVERGED}
-    np.testing.assert_allclose(sampled.coefs, exact.coefs, atol=1e-4)
-    assert not np.array_equal(sampled.iterations, exact.iterations), "the sample must have been used"
-
-
-@pytest.mark.parametrize("n_words", [4, 2], ids=["all rows", "a sample"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_curvature_that_moves_is_the_one_counted_there(kind, n_words):
-    """Terms that come and go cost the pairs that are new, and change nothing else."""
-    rules, linear, y, weights = build(kind)
-    rows = Rows.from_dense(rules, linear, y, weights)
-    rng = np.random.default_rng(1)
-    coef = rng.normal(size=rows.n_terms)
-    state = State.at(rows, coef, 0.1, rows.scores(coef, 0.1))
-    before, after = rng.random((2, rows.n_terms)) < 0.6
-    members = rows.take(np.flatnonzero(after))
-    moved = Curvature.count(rows.take(np.flatnonzero(before)), state, np.arange(n_words)).move(members, before, after)
-    counted = Curvature.count(members, state, np.arange(n_words))
-    np.testing.assert_allclose(moved.gram, counted.gram, atol=1e-14)
-    np.testing.assert_allclose(moved.sums, counted.sums, atol=1e-12)
-    assert moved.weight == pytest.approx(counted.weight)

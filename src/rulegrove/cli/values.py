@@ -64,7 +64,7 @@ def read_solver(word: str) -> str | Solver:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         message = f"`--solver` must be a name or have settings such as 'Pathbuild(threshold=0.4)'; got '{word}'."
         raise InvalidInputError(message) from None
-    return SOLVERS[known]().set_params(**values)  # type: ignore[attr-defined, no-any-return]
+    return SOLVERS[known]().set_params(**values)  # type: ignore[no-any-return]
 
 
 def column_settings(numbers: Sequence[str], keep_identifiers: bool) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
 from rulegrove.estimators._fitted import share_classes
-from rulegrove.estimators._fitting import Pool, weight_terms
+from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
 from rulegrove.estimators._training import Drawn, TrainingData
 from rulegrove.estimators.pipeline import Fit, finish, prepare_solver, settle
@@ -31,6 +31,7 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
 from rulegrove.rules.rule import Rule
+from rulegrove.selection import select
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
 
@@ -281,7 +282,7 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
     data, features = _without_rows(statistics), statistics.features
     settled = settle(settings, target, data, prepare_solver(settings, target), by_rows=False)
     solver = settled.solver
-    if getattr(solver, "needs_rows", False):
+    if solver.needs_rows:
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
     n_threads = count_threads(settings.n_jobs)
     forced = read_rules(settings.rules, features) if settings.force_rules else ()
@@ -293,16 +294,16 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
         moments = pool.statistics.moments()
         design = Design(pool.terms, pool.statistics, moments, signs=signs, unpenalised=unpenalised)
         folds = range(statistics.folds.n_folds if isinstance(settled.selection, str) else 0)
-        outputs = weight_terms(
+        outputs = select(
             solver,
-            design,
+            design.problems(),
             run_tasks(design.fold, folds, n_threads),
+            together=target.together(solver),
             selection=settled.selection,
             max_terms=settings.max_terms,
-            joint=target.together(solver),
-            settled=True,
+            exact=True,
             n_threads=n_threads,
-            progress=Progress(settings.verbose).stage("Weighting rules"),
+            on_progress=Progress(settings.verbose).stage("Solving"),
         )
         pools.append(Pool(design, [], outputs))
     told = {"solver": solver, "selection": settled.selection}

@@ -11,11 +11,12 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
 from rulegrove.estimators._design import Design
-from rulegrove.estimators._fitting import Pool, Weighted
+from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.model import RuleModel
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias
+from rulegrove.selection import Chosen
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class _Entry:
     importance: float = 0.0
 
 
-def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[Weighted]) -> Fitted:
+def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[Chosen]) -> Fitted:
     """Return the terms of the chosen points, the most important first.
 
     Parameters
@@ -67,7 +68,7 @@ def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[
     data : TrainingData
     designs : sequence of Design
         One for all outputs, or one for each; a term that several of them have is one term of the model.
-    outputs : sequence of Weighted
+    outputs : sequence of Chosen
     """
     entries: dict[Term, _Entry] = {}
     intercepts, output_means = np.empty(len(outputs)), np.empty(len(outputs))

@@ -1,4 +1,4 @@
-"""A pool of rules: grown, counted, weighted, a point chosen."""
+"""A pool of rules: grown, counted, solved for, a point chosen."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,44 +6,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._threads import one_blas_thread, run_tasks
+from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._design import Candidates, Counted, Design, Request, make_design
 from rulegrove.estimators._growing import Growth, grow_rules
-from rulegrove.estimators._settling import settle_choice
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units
 from rulegrove.exceptions import SampleWarning
-from rulegrove.joint_selection import Joint, select_joint
-from rulegrove.selection import Selection, select
-from rulegrove.solvers import Glmnet
-from rulegrove.solvers.base import Path, Solver
-from rulegrove.walk import Fold
+from rulegrove.joint_selection import Joint
+from rulegrove.selection import Chosen, select
+from rulegrove.solvers.base import BaseSolver
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """One output with its terms weighted: the path, the chosen point of it, the solver that was used."""
-
-    path: Path
-    selection: Selection
-    solver: Solver
-
-
-@dataclass(frozen=True)
 class Plan:
-    """What to do with a pool of rules: how to grow them, weight them and choose among the points.
+    """What to do with a pool of rules: how to grow them, solve for them and choose among the points.
 
     Attributes
     ----------
     growth : Growth
-    solver : Solver
+    solver : BaseSolver
     selection, max_terms
         As in `select`.
     folds : ndarray of shape (n_rows,)
@@ -57,7 +45,7 @@ class Plan:
     """
 
     growth: Growth
-    solver: Solver
+    solver: BaseSolver
     selection: str | float
     max_terms: int | None
     folds: IntArray
@@ -69,19 +57,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Pool:
-    """One pool of rules, weighted for its outputs.
+    """One pool of rules, solved for its outputs.
 
     Attributes
     ----------
     design : Design
     fold_terms : list of Terms
         The candidates of each fold: those of the design unless they were grown anew.
-    outputs : list of Weighted
+    outputs : list of Chosen
     """
 
     design: Design
     fold_terms: list[Terms]
-    outputs: list[Weighted]
+    outputs: list[Chosen]
 
     def give_back(self, units: Units, selection: str | float) -> "Pool":
         """Return the pool in the user's units, who may have given the point as `selection`.
@@ -95,7 +83,7 @@ class Pool:
             whole=None if whole is None else units.give_moments(whole),
         )
         outputs = [
-            Weighted(
+            Chosen(
                 units.give_path(one.path), units.give_selection(one.selection, selection), units.give_solver(one.solver)
             )
             for one in self.outputs
@@ -138,7 +126,7 @@ def fit_pools(
     count: Count,
     progress: Progress,
 ) -> list[Pool]:
-    """Grow the rules of all pools, count them, weight them.
+    """Grow the rules of all pools, count them, solve for their coefficients.
 
     Parameters
     ----------
@@ -155,7 +143,7 @@ def fit_pools(
     for place, (part, pair) in enumerate(zip(parts, pairs, strict=True)):
         grown.append(grow_pool(part, None if len(parts) == 1 else place, plan, *pair, progress))
     counted = count([request for pool in grown for request in pool.requests()], progress)
-    return [weight_pool(pool, plan, counted, progress) for pool in grown]
+    return [solve_pool(pool, plan, counted, progress) for pool in grown]
 
 
 def grow_pool(
@@ -178,8 +166,8 @@ def grow_pool(
     return Grown(data, output, candidates, of_folds)
 
 
-def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: Progress) -> Pool:
-    """Weight the rules of a pool, whose statistics come in the order of its requests."""
+def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: Progress) -> Pool:
+    """Solve for the rules of a pool, whose statistics come in the order of its requests."""
     requests = iter(grown.requests())
     design = _make_design(grown, next(requests), next(counted), plan)
     fold_terms, held_out = [design.terms] * plan.n_folds, []
@@ -191,16 +179,16 @@ def weight_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: 
             held_out.append(regrown.fold(1))
     elif isinstance(plan.selection, str):
         held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
-    outputs = weight_terms(
+    outputs = select(
         plan.solver,
-        design,
+        design.problems(),
         held_out,
+        together=plan.joint,
         selection=plan.selection,
         max_terms=plan.max_terms,
-        joint=plan.joint,
+        exact=grown.data.drawn is not None,
         n_threads=plan.n_threads,
-        settled=grown.data.drawn is not None,
-        progress=progress.stage("Weighting rules"),
+        on_progress=progress.stage("Weighting rules"),
     )
     if design.whole is not None:
         check_drawn(design, outputs)
@@ -215,13 +203,13 @@ def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -
         counted,
         request.sides(plan.folds),
         plan.growth.settings.max_correlation,
-        bool(getattr(plan.solver, "needs_rows", False)),
+        plan.solver.needs_rows,
         plan.n_threads,
         plan.growth.constraints,
     )
 
 
-def check_drawn(design: Design, outputs: Sequence[Weighted]) -> None:
+def check_drawn(design: Design, outputs: Sequence[Chosen]) -> None:
     """Warn where a model fitted on rows drawn from a table errs otherwise on the whole table than on those rows.
 
     The squared error of the whole table comes from its moments, that of the rows from the rows, which tell by how much
@@ -256,65 +244,3 @@ def squared_error(moments: Moments, coef: FloatArray, intercept: float) -> float
     fit = coef @ own.gram @ coef + 2 * intercept * (own.x_sum @ coef) + intercept**2 * own.weight
     cross = own.x_y[:, 0] @ coef + intercept * own.y_sum[0]
     return float((own.y_y[0] - 2 * cross + fit) / own.weight)
-
-
-def weight_terms(
-    solver: Solver,
-    design: Design,
-    held_out: Sequence[Sequence[Fold]],
-    *,
-    selection: str | float,
-    max_terms: int | None,
-    joint: Joint | None,
-    settled: bool,
-    n_threads: int,
-    progress: Progress,
-) -> list[Weighted]:
-    """Follow the path of every output of a design and choose a point; many outputs run side by side.
-
-    Parameters
-    ----------
-    solver : Solver
-    design : Design
-    held_out : sequence of sequence of Fold
-        For each fold one record an output.
-    selection, max_terms, n_threads
-        As in `select`; the cap is on the terms of one output, or of all outputs if they are solved together.
-    joint : Joint, optional
-        How the outputs are solved together; the solver must then be a Glmnet. Each on its own by default.
-    settled : bool
-        Whether the chosen points are solved to the last digit, as in `settle_choice`; not those solved together.
-    progress : Progress
-    """
-    problems = design.problems()
-    if joint is not None and len(problems) > 1:
-        assert isinstance(solver, Glmnet)
-        chosen = select_joint(
-            joint,
-            solver,
-            problems,
-            held_out,
-            selection=selection,
-            max_terms=max_terms,
-            n_threads=n_threads,
-            on_progress=progress,
-        )
-        return [Weighted(*parts) for parts in chosen]
-
-    def weight(output: int, threads: int, on_progress: Callable[[int, int], None] | None) -> Weighted:
-        folds = [fold[output] for fold in held_out]
-        chosen = select(
-            solver,
-            problems[output],
-            folds,
-            selection=selection,
-            max_terms=max_terms,
-            n_threads=threads,
-            on_progress=on_progress,
-        )
-        return Weighted(*(settle_choice(problems[output], folds, *chosen) if settled else chosen))
-
-    if len(problems) == 1:
-        return [weight(0, n_threads, progress)]
-    with one_blas_thread():
-        return run_tasks(lambda output: weight(output, 1, None), range(len(problems)), n_threads)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from rulegrove._typing import FloatArray
 from rulegrove.design.statistics import Moments
 from rulegrove.selection import Selection
-from rulegrove.solvers.base import Parameter, Path, Solver
+from rulegrove.solvers.base import BaseSolver, Parameter, Path
 
 SAFE = 200  # exponents of two up to which numbers are as they are: 1.6e60, whose fourth power is still a number
 
@@ -81,26 +80,17 @@ class Units:
             "fit_weight": -self.target - self.weight,
         }
 
-    def take_solver(self, solver: Solver) -> Solver:
+    def take_solver(self, solver: BaseSolver) -> BaseSolver:
         """Return a solver whose penalties, radii and residuals are in these units."""
-        return self._change(solver, -1)
+        return solver.in_units({name: -exponent for name, exponent in self._of_parameters.items()})
 
-    def give_solver(self, solver: Solver) -> Solver:
+    def give_solver(self, solver: BaseSolver) -> BaseSolver:
         """Return a solver in the user's units."""
-        return self._change(solver, 1)
+        return solver.in_units(self._of_parameters)
 
-    def _change(self, solver: Solver, way: int) -> Solver:
-        given = {name: getattr(solver, name, None) for name in self._of_parameters}
-        changes = {
-            name: shift(np.asarray(value, dtype=np.float64), way * self._of_parameters[name]).tolist()
-            for name, value in given.items()
-            if value is not None and self._of_parameters[name]
-        }
-        return clone(solver).set_params(**changes) if changes else solver
-
-    def take_point(self, solver: Solver, selection: str | float) -> str | float:
+    def take_point(self, solver: BaseSolver, selection: str | float) -> str | float:
         """Return a given point of a path in these units; steps are steps in any."""
-        if isinstance(selection, str) or hasattr(solver, "n_steps"):
+        if isinstance(selection, str) or solver.counts_steps:
             return selection
         return shift(float(selection), -self.target)
 

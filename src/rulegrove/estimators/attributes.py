@@ -44,7 +44,7 @@ from rulegrove.estimators.target import Target
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import Solver
+from rulegrove.solvers import BaseSolver
 
 MIN_SHADOWS = 10  # the best of fewer shuffled copies is no bar to clear
 
@@ -272,7 +272,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         self.__dict__ = {**kept, **learned, **({} if names is None else {"feature_names_in_": names})}
         return self
 
-    def _run(self, settings: Settings, training: Training, solver: Solver) -> list[_Repetition]:
+    def _run(self, settings: Settings, training: Training, solver: BaseSolver) -> list[_Repetition]:
         """Do all repetitions, some at a time."""
         rng = make_rng(self.random_state)
         halves = _complementary_halves(training.data, self.n_repeats, rng)
@@ -330,7 +330,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         return task == "classification"
 
     def _repeat(
-        self, settings: Settings, training: Training, rows: IntArray, solver: Solver, rng: np.random.Generator
+        self, settings: Settings, training: Training, rows: IntArray, solver: BaseSolver, rng: np.random.Generator
     ) -> _Repetition:
         """Grow rules on some of the rows and solve for them, beside shuffled copies for the first criterion."""
         data = training.data
@@ -342,8 +342,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         growth = make_growth(settings, training.target, part)
         candidates = grow_rules(part, part.rows, growth, rng, quiet)
         folds = np.zeros(rows.size, dtype=np.int64)
-        needs_rows = bool(getattr(solver, "needs_rows", False))
-        design = build_design(part, candidates, folds, settings.max_correlation, needs_rows, 1, quiet)
+        design = build_design(part, candidates, folds, settings.max_correlation, solver.needs_rows, 1, quiet)
         problems = design.problems()
         coefs = [follow_points(solver, problem, self.penalties) for problem in problems]
         spreads = [np.sqrt(problem.gram.diagonal()) for problem in problems]

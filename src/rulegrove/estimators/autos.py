@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove.solvers import Glmnet, Solver
+from rulegrove.solvers import BaseSolver, Glmnet
 
 # Tables beyond so many rows are learned from a sample and counted over all rows (docs/scale.md); trees draw their rows
 # from a pool of at least so many, or of so many times a tree's rows: more rows add cost and no diversity.
@@ -113,7 +113,7 @@ def resolve_mode(multiclass: str, n_rows: int, *, grows: bool) -> str:
     return "shared" if n_rows <= HONEST_ROWS or not grows else "ovr"
 
 
-def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, capped: bool, forced: bool) -> Solver:
+def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, capped: bool, forced: bool) -> BaseSolver:
     """Return the solver for classes.
 
     Parameters

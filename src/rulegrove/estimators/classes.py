@@ -24,7 +24,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
 from rulegrove.losses import Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import Glmnet, Solver
+from rulegrove.solvers import BaseSolver
 
 RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
@@ -74,14 +74,14 @@ class Classes(Target):
         classes, codes = check_class_labels(self, y, n_rows)
         return np.asarray(classes[codes])
 
-    def check_settings(self, settings: Settings, solver: Solver) -> None:
+    def check_settings(self, settings: Settings, solver: BaseSolver) -> None:
         """Refuse a calibration without held-out scores, and a grouped fit by a solver that has none."""
         if self.calibration not in {None, "auto"} and not settings.validates:
             raise InvalidInputError(
                 f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
                 "set selection='1se' or 'min', or calibration=None."
             )
-        if self.multiclass == "grouped" and not (isinstance(solver, Glmnet) and solver.loss == "squared"):
+        if self.multiclass == "grouped" and not (solver.solves_together and solver.loss_name == "squared"):
             raise InvalidInputError(
                 f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that solves for all classes "
                 f"together; got {solver!r}. Take multiclass='shared' for other solvers."
@@ -147,7 +147,7 @@ class Classes(Target):
         """Return the target with the mode of several classes."""
         return replace(self, mode=autos.resolve_mode(self.multiclass, n_rows, grows=settings.grows))
 
-    def choose_solver(self, settings: Settings, data: TrainingData, solver: Solver, *, by_rows: bool) -> Solver:
+    def choose_solver(self, settings: Settings, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> BaseSolver:
         """Return a logistic fit for few rows, and one by statistics for many; a given point is that of the lasso."""
         if not settings.validates:
             return solver
@@ -161,11 +161,11 @@ class Classes(Target):
             forced=settings.force_rules,
         )
 
-    def together(self, solver: Solver) -> Joint | None:
+    def together(self, solver: BaseSolver) -> Joint | None:
         """Return a grouped or a multinomial fit, where the mode or the loss asks for one."""
         if self.mode == "grouped":
             return Grouped()
-        if self.mode == "shared" and isinstance(solver, Glmnet) and solver.loss == "logistic":
+        if self.mode == "shared" and solver.solves_together and solver.loss_name == "logistic":
             return Multinomial() if solver.mixes == (1.0,) else None
         return None
 
@@ -175,11 +175,11 @@ class Classes(Target):
             return [data]
         return [data.of_output(output) for output in range(self.code.n_outputs)]
 
-    def finish(self, fitted: Fitted, solver: Solver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+    def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
         """Return the target with the shares of the classes, and the model with its labels and probabilities."""
         means = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
         shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
-        method, link = autos.resolve_calibration(self.calibration, loss_name(solver)), self.fitted_link
+        method, link = autos.resolve_calibration(self.calibration, solver.loss_name), self.fitted_link
         if method is not None and held_out is not None and fitted.model.terms:
             codes, weights = read_codes(held_out.targets), held_out.weights
             weights = np.ones(codes.size) if weights is None else weights
@@ -187,11 +187,11 @@ class Classes(Target):
         target = replace(self, shares=shares, fitted_link=link)
         return target, target.link_model(fitted.model, solver)
 
-    def link_model(self, model: RuleModel, solver: Solver) -> RuleModel:
+    def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
         """Return the model with its labels, and with what its scores say of them."""
         n_outputs = self.code.n_outputs
         together = n_outputs > 1 and isinstance(self.together(solver), Multinomial)
-        link = self.fitted_link or find_link(loss_name(solver), n_outputs, together=together)
+        link = self.fitted_link or find_link(solver.loss_name, n_outputs, together=together)
         return replace(model, classes=self.labels, link=link)
 
     @property
@@ -274,8 +274,3 @@ def read_codes(targets: FloatArray) -> IntArray:
 def read_scores(held_out: HeldOut) -> FloatArray:
     """Return held-out scores as `decision_function` would."""
     return held_out.scores if held_out.scores.shape[1] > 1 else held_out.scores[:, 0]
-
-
-def loss_name(solver: Solver) -> str:
-    """Return the name of the loss that the scores come from."""
-    return str(getattr(solver, "loss", "squared"))

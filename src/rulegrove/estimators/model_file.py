@@ -29,6 +29,7 @@ from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
+from rulegrove.solvers import make_solver
 
 FORMAT = "rulegrove model"
 VERSION = 2  # of the layout; docs/model-file.md tells what each one holds
@@ -260,7 +261,7 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     _set_terms(model, fields["terms"], features, intercepts, columns)
     _set_outputs(model, fields, features, n_outputs)
     if isinstance(model, RuleEnsembleClassifier):
-        model.model_ = model.recall_target().link_model(model.model_, model.solver_[0])
+        model.model_ = model.recall_target().link_model(model.model_, make_solver(model.solver_[0]))
     n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
     model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
     return model

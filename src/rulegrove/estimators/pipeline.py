@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -28,7 +28,7 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
-from rulegrove.solvers import Glmnet, Path, Solver, make_solver
+from rulegrove.solvers import BaseSolver, Glmnet, Path, Solver, make_solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,34 +159,31 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     return replace(fit, held_out=fit.target.judge(fit.model, held_out, data, honest=honest))
 
 
-def prepare_solver(settings: Settings, target: Target) -> Solver:
+def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
     """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
-    solver: Any = Glmnet() if settings.is_open("solver") else make_solver(settings.solver)
-    if hasattr(solver, "check"):
-        solver.check()
+    solver = Glmnet() if settings.is_open("solver") else make_solver(settings.solver)
+    solver.check()
     for name, what in (("monotonic", "hold coefficients to a sign"), ("force_rules", "leave terms without a penalty")):
         asked = getattr(settings, name)
-        if asked is not None and asked is not False and not getattr(solver, "takes_constraints", False):
+        if asked is not None and asked is not False and not solver.takes_constraints:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
-    loss = getattr(solver, "loss", "squared")
-    if loss not in target.losses:
+    if solver.loss_name not in target.losses:
         if not isinstance(settings.solver, str):
             raise InvalidInputError(
                 f"A target of {'classes' if target.has_labels else 'numbers'} cannot use "
-                f"{type(solver).__name__}(loss={loss!r}), which is for {target.others}; "
+                f"{type(solver.given).__name__}(loss={solver.loss!r}), which is for {target.others}; "
                 f"give it loss={' or '.join(repr(name) for name in target.losses)}."
             )
-        solver = solver.set_params(loss=target.losses[0])
+        solver.set_params(loss=target.losses[0])
     target.check_settings(settings, solver)
-    return cast(Solver, solver)
+    return solver
 
 
-def read_training(source: Source, target: Target, settings: Settings, solver: Solver, chance: Chance) -> Training:
+def read_training(source: Source, target: Target, settings: Settings, solver: BaseSolver, chance: Chance) -> Training:
     """Read the rows to learn from, learn the target, deal out the folds."""
 
     def count_drawn(n_counted: int) -> int:
-        needs_rows = bool(getattr(solver, "needs_rows", False))
-        return autos.count_drawn(settings.subsample, n_counted, needs_rows=needs_rows)
+        return autos.count_drawn(settings.subsample, n_counted, needs_rows=solver.needs_rows)
 
     sampled = source.sample(chance, count_drawn)
     names, n_columns = read_names(sampled.table)
@@ -218,7 +215,7 @@ class Settled:
 
     Attributes
     ----------
-    solver : Solver
+    solver : BaseSolver
     selection : {"1se", "min"} or float
     honest : bool
         Whether folds grow rules of their own.
@@ -226,13 +223,13 @@ class Settled:
         Rows that count.
     """
 
-    solver: Solver
+    solver: BaseSolver
     selection: str | float
     honest: bool
     n_rows: int
 
 
-def settle(settings: Settings, target: Target, data: TrainingData, solver: Solver, *, by_rows: bool) -> Settled:
+def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> Settled:
     """Return what the data settle of solver, choice and folds (`autos` has the rules and their evidence)."""
     selection, honest = autos.resolve_choice(settings.selection, settings.honest_cv, data.n_counted)
     if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
@@ -254,7 +251,7 @@ def make_plan(settings: Settings, settled: Settled, training: Training) -> Plan:
                 "`force_rules` is not for fits that solve for all classes together; take multiclass='ovr', "
                 "or 'shared' with Glmnet(loss='squared')."
             )
-        if getattr(solver, "loss", "squared") == "logistic":
+        if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)
     return Plan(
         growth=growth,
@@ -300,7 +297,7 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
 def tell_settled(settings: Settings, settled: Settled, plan: Plan) -> dict[str, Any]:
     """Return the settings that were left open, with what was found for them."""
     found = {
-        "solver": settled.solver,
+        "solver": settled.solver.given,
         "selection": settled.selection,
         "honest_cv": settled.honest,
         "subsample": autos.count_subsample(settings.subsample, settled.n_rows),
@@ -346,7 +343,7 @@ def finish(
         feature_importances=share_importance(model, fitted.importances),
         paths=PerOutput(chosen.path for chosen in outputs),
         selections=PerOutput(chosen.selection for chosen in outputs),
-        solvers=PerOutput(chosen.solver for chosen in outputs),
+        solvers=PerOutput(chosen.solver.given for chosen in outputs),
         candidates=PerOutput(pool.design.terms for pool in pools for _ in pool.outputs),
         target=target,
         settled={**settled, **target.settled},

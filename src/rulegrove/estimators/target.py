@@ -15,7 +15,7 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.settings import Settings
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
-from rulegrove.solvers import Solver
+from rulegrove.solvers import BaseSolver
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,7 +66,7 @@ class Target(ABC):
         """Return the target for rows of these weights, or for some that are as heavy; None where all are equal."""
         return replace(self, code=self.code.weighing(weights))
 
-    def check_settings(self, settings: Settings, solver: Solver) -> None:  # noqa: B027
+    def check_settings(self, settings: Settings, solver: BaseSolver) -> None:  # noqa: B027
         """Refuse settings that this target does not allow."""
 
     def check_constraints(self, constraints: Constraints) -> None:  # noqa: B027
@@ -80,21 +80,21 @@ class Target(ABC):
         """Return the target with what the number of rows decides."""
         return self
 
-    def choose_solver(self, settings: Settings, data: TrainingData, solver: Solver, *, by_rows: bool) -> Solver:
+    def choose_solver(self, settings: Settings, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> BaseSolver:
         """Return the solver for ``solver="auto"``.
 
         Parameters
         ----------
         settings : Settings
         data : TrainingData
-        solver : Solver
+        solver : BaseSolver
             The one to take where nothing speaks for another.
         by_rows : bool
             Whether the loss may need rows; otherwise there are statistics alone.
         """
         return solver
 
-    def together(self, solver: Solver) -> Joint | None:
+    def together(self, solver: BaseSolver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
         return None
 
@@ -102,13 +102,13 @@ class Target(ABC):
         """Return the data of each pool of rules: one pool serves all outputs unless the target says otherwise."""
         return [data]
 
-    def finish(self, fitted: Fitted, solver: Solver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+    def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
         """Return the target and the model with what the fitted scores tell, such as a link to probabilities.
 
         Parameters
         ----------
         fitted : Fitted
-        solver : Solver
+        solver : BaseSolver
         held_out : HeldOut, optional
             Scores of rows that were held out.
         """

@@ -15,6 +15,7 @@ from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import show_share
 from rulegrove.report._tracks import Track, moves_together
+from rulegrove.solvers import make_solver
 
 MAX_LETTERS = 80  # of the value of a parameter
 MAX_CLASSES = 12
@@ -30,7 +31,7 @@ RULES_OF_CHOICE = {
 def name_error(model: BaseRuleEnsemble, track: Track) -> str:
     """Return which error the path of an output shows, as "held-out squared error"."""
     rows = "training" if track.selection.errors is None else "held-out"
-    loss = getattr(track.solver, "loss", "squared")
+    loss = make_solver(track.solver).loss_name
     if not moves_together(model):
         return f"{rows} {LOSS_WORDS[loss]}"
     return f"{rows} multinomial loss" if loss == "logistic" else f"{rows} {LOSS_WORDS[loss]}, summed over the classes"

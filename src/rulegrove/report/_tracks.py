@@ -9,6 +9,7 @@ from rulegrove.design.terms import Term, Terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.plots._display import output_coefs
 from rulegrove.selection import Selection
+from rulegrove.solvers import Solver, make_solver
 from rulegrove.solvers.base import Path
 
 MAX_POINTS = 60  # of a slider, for each output
@@ -23,7 +24,7 @@ class Track:
     ----------
     path : Path
     selection : Selection
-    solver : object
+    solver : Solver
         What made the path.
     points : ndarray of shape (n_kept,)
         Positions along the path, ascending.
@@ -38,7 +39,7 @@ class Track:
 
     path: Path
     selection: Selection
-    solver: object
+    solver: Solver
     points: IntArray
     chosen: int
     terms: list[IntArray]
@@ -60,7 +61,8 @@ class Track:
 
 def moves_together(model: BaseRuleEnsemble) -> bool:
     """Whether one point was chosen for all outputs, which are then at the same point of one path."""
-    return len(model.solver_) > 1 and model._joint(model.solver_[0]) is not None
+    together = model.recall_target().together(make_solver(model.solver_[0]))
+    return len(model.solver_) > 1 and together is not None
 
 
 def follow_paths(model: BaseRuleEnsemble) -> tuple[list[Track], list[Term]]:

@@ -9,19 +9,11 @@ from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._warn import warn_user
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
-from rulegrove.solvers.base import Path, Problem
-
-# Which solvers take which loss; the names are those of `rulegrove.losses.LOSSES`.
-SOLVERS_OF_LOSS: dict[str, tuple[str, ...]] = {
-    "squared": ("Glmnet", "Spgl1", "Fpc", "Pathbuild"),
-    "ramp": ("Pathbuild",),
-    "squared_hinge": ("Pathbuild",),
-    "huber": ("Pathbuild",),
-    "logistic": ("Glmnet",),
-}
+from rulegrove.losses import LOSSES, Loss, SmoothLoss, find_loss
+from rulegrove.solvers.base import BaseSolver, Path, Problem
 
 
-def check_limits(solver: Any, limits: Mapping[str, tuple[bool, str]]) -> None:
+def check_limits(solver: object, limits: Mapping[str, tuple[bool, str]]) -> None:
     """Raise on the first parameter outside its limits: each name has whether it is valid and what is expected."""
     for name, (valid, expected) in limits.items():
         if not valid:
@@ -30,17 +22,19 @@ def check_limits(solver: Any, limits: Mapping[str, tuple[bool, str]]) -> None:
             )
 
 
-def check_loss(solver: Any) -> None:
+def check_loss(solver: BaseSolver) -> None:
     """Raise on a loss that the solver cannot take, and name the solver that can."""
     name, loss = type(solver).__name__, solver.loss
-    if loss not in SOLVERS_OF_LOSS:
-        raise InvalidInputError(f"`loss` of {name} must be one of {', '.join(SOLVERS_OF_LOSS)}; got {loss!r}.")
-    if name not in SOLVERS_OF_LOSS[loss]:
-        able = " or ".join(f"{other}(loss={loss!r})" for other in SOLVERS_OF_LOSS[loss])
-        raise InvalidInputError(f"{name} cannot take loss={loss!r}; {able} can.")
+    if not isinstance(loss, Loss) and loss not in LOSSES:
+        raise InvalidInputError(f"`loss` of {name} must be one of {', '.join(LOSSES)}; got {loss!r}.")
+    own = find_loss(loss)
+    if not solver.takes_loss(own):
+        able = "Glmnet" if isinstance(own, SmoothLoss) else "Pathbuild"
+        way_out = f"{able}(loss={loss!r}) can" if own.name in LOSSES else f"{able} takes others, see `rulegrove.losses`"
+        raise InvalidInputError(f"{name} cannot take loss={loss!r}; {way_out}.")
 
 
-def check_rows(solver: Any, problem: Problem) -> Rows:
+def check_rows(solver: BaseSolver, problem: Problem) -> Rows:
     """Return the rows of a problem, or say that this loss needs them."""
     if problem.rows is None:
         raise InvalidInputError(
@@ -50,13 +44,13 @@ def check_rows(solver: Any, problem: Problem) -> Rows:
     return problem.rows
 
 
-def check_classes(solver: Any, problem: Problem) -> Rows:
-    """Return the rows of a problem whose targets are -1 and +1, both of them."""
+def check_targets(solver: BaseSolver, loss: SmoothLoss, problem: Problem) -> Rows:
+    """Return the rows of a problem, whose targets must be such as the loss is made for."""
     rows = check_rows(solver, problem)
     found = np.unique(rows.y[rows.weights > 0])
-    if not np.array_equal(found, [-1.0, 1.0]):
+    if missing := loss.missing(found):
         raise InvalidInputError(
-            f"{type(solver).__name__}(loss={solver.loss!r}) needs targets -1 and +1, some of each; got "
+            f"{type(solver).__name__}(loss={solver.loss!r}) needs {missing}; got "
             f"{found[:3].tolist()}{' ...' if len(found) > 3 else ''}."
         )
     return rows

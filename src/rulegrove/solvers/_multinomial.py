@@ -32,10 +32,13 @@ import numpy as np
 import scipy.linalg
 from scipy.special import expit
 
-from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.solvers._logistic import Curvature, State, newton_step, sample_words
+from rulegrove.losses import Logistic
+from rulegrove.solvers._curvature import Curvature, sample_words
+from rulegrove.solvers._newton import Fit, Net, Solution, State, WorkingSet, newton_step
+from rulegrove.solvers._penalty import Penalty
 
 _MODEL_SHARE = 1e-3  # of the gap at hand, to which the steps of a sweep solve their quadratic models
 _DRIFT = 0.5  # share by which the curvature of the rows may differ from the one in use
@@ -113,24 +116,7 @@ class Dual:
         others[codes, rows] = -misses
         return cls(risk, p, -weights * others, shares, misses, logs, weights)
 
-    def bound(self, grads: FloatArray, l1: float, l2: float) -> float:
-        """Return a lower bound of the objective at all points.
-
-        Parameters
-        ----------
-        grads : ndarray of shape (n_classes, n_terms)
-            ``X'residuals / N`` with s = 1.
-        l1, l2 : float
-            The two parts of the penalty.
-        """
-        largest = float(np.abs(grads).max(initial=0.0))
-        bound = self._entropy(min(1.0, l1 / largest) if largest > 0.0 else 1.0)
-        if l2 > 0.0:  # any gradient is feasible at a price
-            excess = float((np.maximum(np.abs(grads) - l1, 0.0) ** 2).sum())
-            bound = max(bound, self._entropy(1.0) - 0.5 * excess / l2)
-        return bound
-
-    def _entropy(self, scale: float) -> float:
+    def entropy(self, scale: float) -> float:
         """Return the mean entropy of the distributions with s = `scale`."""
         share = scale * self.shares
         other = share * self.misses  # the probability of the other classes
@@ -187,60 +173,15 @@ def best_shifts(coefs: FloatArray, l1: float, l2: float) -> FloatArray:
     return np.asarray(np.where(np.abs(low) <= np.abs(high), low, high))
 
 
-@dataclass
-class _Block:
-    """One class: its rows, with targets +1 in the class and -1 elsewhere, its working set and a curvature."""
-
-    rows: Rows
-    inside: BoolArray
-    members: Rows
-    curvature: Curvature | None = None
-
-    @classmethod
-    def of(cls, rows: Rows, codes: IntArray, code: int) -> "_Block":
-        """Return a class without terms."""
-        rows = replace(rows, y=np.where(codes == code, 1.0, -1.0))
-        return cls(rows, np.zeros(rows.n_terms, dtype=bool), rows.take(np.empty(0, dtype=np.int64)))
-
-    def admit(self, coef: FloatArray, grad: FloatArray, l1: float) -> None:
-        """Let in the terms that must be in the working set, and make it anew when it has become too large."""
-        wanted = (coef != 0) | (np.abs(grad) >= l1)
-        if (wanted & ~self.inside).any() or 3 * wanted.sum() < self.inside.sum():
-            wanted |= np.abs(grad) >= _MARGIN * l1
-            self.members = self.rows.take(np.flatnonzero(wanted))
-            if self.curvature is not None:
-                self.curvature = self.curvature.move(self.members, self.inside, wanted)
-            self.inside = wanted
-
-    def curved(self, state: State, drift: float, words: IntArray) -> Curvature:
-        """Return a curvature whose rows are weighted nearly as they should be."""
-        if self.curvature is not None:
-            p = expit(state.scores)
-            change = np.abs(self.members.weights * p * (1.0 - p) - self.curvature.row_weights).sum()
-            if change <= drift * self.curvature.weight:
-                return self.curvature
-        self.curvature = Curvature.count(self.members, state, words)
-        return self.curvature
-
-
-@dataclass(frozen=True)
-class MultinomialSolutions:
-    """What a path of penalties leads to, one row a penalty; gaps are absolute, iterations sweeps over the classes.
-
-    Attributes
-    ----------
-    coefs : ndarray of shape (n_points, n_classes, n_terms)
-    intercepts : ndarray of shape (n_points, n_classes)
-        Their sum over classes is zero.
-    risks, gaps : ndarray of shape (n_points,)
-    iterations : ndarray of shape (n_points,)
-    """
-
-    coefs: FloatArray
-    intercepts: FloatArray
-    risks: FloatArray
-    gaps: FloatArray
-    iterations: IntArray
+def _curved(block: WorkingSet, state: State, drift: float, words: IntArray) -> Curvature:
+    """Return a curvature of a class whose rows are weighted nearly as they should be."""
+    if block.curvature is not None:
+        p = expit(state.scores)
+        change = np.abs(block.members.weights * p * (1.0 - p) - block.curvature.row_weights).sum()
+        if change <= drift * block.curvature.weight:
+            return block.curvature
+    block.curvature = Curvature.count(block.members, state.row_weights, words)
+    return block.curvature
 
 
 @dataclass
@@ -251,9 +192,9 @@ class _Point:
     intercepts: FloatArray
     scores: FloatArray
 
-    def penalty(self, l1: float, l2: float) -> float:
+    def penalty(self, penalty: Penalty) -> float:
         """Return the penalty paid."""
-        return l1 * float(np.abs(self.coefs).sum()) + 0.5 * l2 * float((self.coefs**2).sum())
+        return penalty.l1 * float(np.abs(self.coefs).sum()) + 0.5 * penalty.l2 * float((self.coefs**2).sum())
 
 
 @dataclass(frozen=True)
@@ -280,7 +221,7 @@ class _Active:
     weight: float
 
     @classmethod
-    def of(cls, block: _Block, curvature: Curvature, coef: FloatArray, l2: float) -> "_Active":
+    def of(cls, block: WorkingSet, curvature: Curvature, coef: FloatArray, l2: float) -> "_Active":
         """Take the terms out of a working set that holds them."""
         terms = np.flatnonzero(coef)
         places = np.searchsorted(np.flatnonzero(block.inside), terms)
@@ -353,9 +294,8 @@ class _JointStep:
         return np.concatenate([one.solve(vector) for one, vector in zip(self.classes, vectors, strict=True)])
 
 
-@dataclass(frozen=True)
-class MultinomialNet:
-    """The problem at all its penalties.
+class MultinomialNet(Net):
+    """The net of all classes; an iteration is a sweep over the classes.
 
     Parameters
     ----------
@@ -384,67 +324,44 @@ class MultinomialNet:
            [0.  , 0.  ]])
     """
 
-    rows: Rows
-    codes: IntArray
-    n_classes: int
-    l1_ratio: float
-    tol: float
-    max_iter: int
+    def __init__(self, rows: Rows, codes: IntArray, n_classes: int, l1_ratio: float, tol: float, max_iter: int) -> None:
+        super().__init__(Penalty(l1_ratio, 1.0 - l1_ratio), tol, max_iter)
+        self.rows, self.codes, self.n_classes = rows, codes, n_classes
 
-    def follow(self, penalties: FloatArray, coefs: FloatArray, intercepts: FloatArray) -> MultinomialSolutions:
-        """Solve at each penalty, the first from the given point, each next one from the solution before.
-
-        Parameters
-        ----------
-        penalties : ndarray of shape (n_points,)
-        coefs : ndarray of shape (n_classes, n_terms)
-        intercepts : ndarray of shape (n_classes,)
-
-        Returns
-        -------
-        MultinomialSolutions
-        """
+    def start(self, coef: FloatArray, intercept: FloatArray | float) -> None:
+        """Begin at a point."""
         class_weights(self.rows, self.codes, self.n_classes)
-        n_points, shape = len(penalties), (self.n_classes, self.rows.n_terms)
-        found = MultinomialSolutions(
-            np.empty((n_points, *shape)),
-            np.empty((n_points, self.n_classes)),
-            np.empty(n_points),
-            np.empty(n_points),
-            np.empty(n_points, dtype=np.int64),
-        )
-        here = _Point(coefs.copy(), intercepts.copy(), self._scores(coefs, intercepts))
-        blocks = [_Block.of(self.rows, self.codes, code) for code in range(self.n_classes)]
-        for point, penalty in enumerate(penalties):
-            l1, l2 = penalty * self.l1_ratio, penalty * (1.0 - self.l1_ratio)
-            found.risks[point], found.gaps[point], found.iterations[point] = self._solve(blocks, here, l1, l2)
-            found.coefs[point], found.intercepts[point] = here.coefs, here.intercepts - here.intercepts.mean()
-        return found
+        intercepts = np.array(intercept)
+        self._here = _Point(coef.copy(), intercepts, self._scores(coef, intercepts))
+        of_class = (np.where(self.codes == code, 1.0, -1.0) for code in range(self.n_classes))
+        self._blocks = [WorkingSet.of(replace(self.rows, y=y)) for y in of_class]
 
-    def _solve(self, blocks: list[_Block], here: _Point, l1: float, l2: float) -> tuple[float, float, int]:
-        """Minimise at one penalty, changing `blocks` and `here`; returns the risk, the gap and the sweeps."""
+    def solve(self, penalty: Penalty) -> Solution:
+        """Sweep over the classes until the gap is small enough; of several classes there is no one residual."""
         # Neither an old curvature nor a sample of the rows nor a model solved too roughly may be what holds a sweep up;
         # with growing care there is less of all three.
+        here = self._here
         care = sweeps = 0
         gap, bound = math.inf, 0.0
         while True:
-            here.coefs -= best_shifts(here.coefs, l1, l2)  # the scores keep their differences
+            here.coefs -= best_shifts(here.coefs, penalty.l1, penalty.l2)  # the scores keep their differences
             dual = Dual.at(here.scores, self.codes, self.rows.weights)
             grads = self._gradients(dual)
-            objective = dual.risk + here.penalty(l1, l2)
-            bound = max(bound, dual.bound(grads, l1, l2))
+            objective = dual.risk + here.penalty(penalty)
+            bound = max(bound, penalty.bound(np.abs(grads), dual.entropy))
             old_gap, gap = gap, objective - bound
             if gap <= self.tol or sweeps >= self.max_iter or care > _MOST_CARE:
-                return dual.risk, gap, sweeps
+                intercepts = here.intercepts - here.intercepts.mean()
+                return Solution(here.coefs.copy(), intercepts, dual.risk, math.nan, gap, sweeps)
             if gap > old_gap - _ROUNDING * objective:
                 care += 1
             elif gap > _SLOW * old_gap:
                 care = max(care, 1)
             if sweeps > 0:
-                self._refine(blocks, here, dual, objective, l1, l2)
-            for block, coef, grad in zip(blocks, here.coefs, grads, strict=True):
-                block.admit(coef, grad, l1)
-            self._sweep(blocks, here, l1, l2, gap, care)
+                self._refine(dual, objective, penalty)
+            for block, coef, grad in zip(self._blocks, here.coefs, grads, strict=True):
+                block.admit(coef, grad, penalty, share=_MARGIN, surplus=3)
+            self._sweep(penalty, gap, care)
             sweeps += 1
 
     def _gradients(self, dual: Dual) -> FloatArray:
@@ -453,10 +370,11 @@ class MultinomialNet:
         rules = self.rows.bits.sums(residuals.T).T
         return np.hstack([rules, residuals @ self.rows.linear]) / self.rows.weight
 
-    def _refine(self, blocks: list[_Block], here: _Point, dual: Dual, objective: float, l1: float, l2: float) -> None:
-        """Make a joint step, changing `here` if that lowers the objective."""
+    def _refine(self, dual: Dual, objective: float, penalty: Penalty) -> None:
+        """Make a joint step if that lowers the objective."""
+        here, l1, l2 = self._here, penalty.l1, penalty.l2
         active, right = [], []
-        for block, coef, pull in zip(blocks, here.coefs, dual.pulls, strict=True):
+        for block, coef, pull in zip(self._blocks, here.coefs, dual.pulls, strict=True):
             if block.curvature is None or (coef[~block.inside] != 0.0).any():
                 return  # the next sweep will meet the terms that a shift has brought
             one = _Active.of(block, block.curvature, coef, l2)
@@ -471,20 +389,21 @@ class MultinomialNet:
             row[one.terms] = part[:-1]
         # Beyond a zero the slope is another: stay at all the zeros that would be crossed, or stop at the first.
         crossing = (here.coefs + change) * here.coefs < 0.0
-        if self._go(here, np.where(crossing, 0.0, here.coefs + change), shift, objective, l1, l2) or not crossing.any():
+        if self._go(np.where(crossing, 0.0, here.coefs + change), shift, objective, penalty) or not crossing.any():
             return
         ways = np.where(crossing, -here.coefs / np.where(crossing, change, 1.0), math.inf)
         first = float(ways.min())
-        self._go(here, np.where(ways == first, 0.0, here.coefs + first * change), first * shift, objective, l1, l2)
+        self._go(np.where(ways == first, 0.0, here.coefs + first * change), first * shift, objective, penalty)
 
-    def _go(self, here: _Point, goal: FloatArray, shift: FloatArray, objective: float, l1: float, l2: float) -> bool:
-        """Go towards other coefficients as far as the objective falls, changing `here`; False if nowhere."""
+    def _go(self, goal: FloatArray, shift: FloatArray, objective: float, penalty: Penalty) -> bool:
+        """Go towards other coefficients as far as the objective falls; False if nowhere."""
+        here = self._here
         change = goal - here.coefs
         score_change = self._scores(change, shift)
         for share in _SHARES:
             coefs = goal if share == 1.0 else here.coefs + share * change
             tried = _Point(coefs, here.intercepts + share * shift, here.scores + share * score_change)
-            if self._risk(tried.scores) + tried.penalty(l1, l2) < objective:
+            if self._risk(tried.scores) + tried.penalty(penalty) < objective:
                 here.coefs, here.intercepts, here.scores = tried.coefs, tried.intercepts, tried.scores
                 return True
         return False
@@ -499,8 +418,9 @@ class MultinomialNet:
         """Return the scores of all rows, an ndarray of shape (n_classes, n_rows)."""
         return np.stack([self.rows.scores(*model) for model in zip(coefs, intercepts, strict=True)])
 
-    def _sweep(self, blocks: list[_Block], here: _Point, l1: float, l2: float, gap: float, care: int) -> None:
-        """Make a step of each class, changing `here`."""
+    def _sweep(self, penalty: Penalty, gap: float, care: int) -> None:
+        """Make a step of each class."""
+        here = self._here
         words = np.arange(self.rows.bits.words.shape[1]) if care else sample_words(self.rows)
         drift, tol = _DRIFT * 0.25**care, _MODEL_SHARE * 0.1**care * gap / self.n_classes
         # log-sum-exp of the classes that come after each, and below of those that came before
@@ -508,7 +428,7 @@ class MultinomialNet:
         for code in range(self.n_classes - 2, 0, -1):
             after[code] = _log_add(after[code], after[code + 1])
         before = here.scores[0]
-        for code, block in enumerate(blocks):
+        for code, block in enumerate(self._blocks):
             if code == 0:
                 others = after[1]
             elif code == self.n_classes - 1:
@@ -516,8 +436,9 @@ class MultinomialNet:
             else:
                 others = _log_add(before, after[code + 1])
             scores = here.scores[code] - others
-            state = State.at(block.members, here.coefs[code, block.inside], float(here.intercepts[code]), scores)
-            tried = newton_step(block.members, state, block.curved(state, drift, words), l1, l2, tol)
+            fit, coef = Fit(block.rows, Logistic()), here.coefs[code, block.inside]
+            state = fit.at(coef, float(here.intercepts[code]), scores)
+            tried = newton_step(block.members, state, _curved(block, state, drift, words), penalty, tol)
             if tried is None:
                 block.curvature = None
             else:

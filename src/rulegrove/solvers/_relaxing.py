@@ -6,23 +6,21 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from rulegrove._typing import FloatArray
-from rulegrove.solvers._constraining import Limits, solve_bounded
-from rulegrove.solvers._logistic import LogisticNet
+from rulegrove.design.rows import Rows
+from rulegrove.losses import SmoothLoss
+from rulegrove.solvers._constraining import solve_bounded
+from rulegrove.solvers._newton import SmoothNet
+from rulegrove.solvers._penalty import Penalty
 from rulegrove.solvers.base import Path, Problem
 
 _RIDGE = 1e-6  # over the mean diagonal of the Gram: terms that depend on each other share what they explain
-_LOGISTIC_RIDGE = 1e-2  # over the penalty of the point: where the terms separate the classes the fit would run away
-_LOGISTIC_TOL = 2e-3
-_LOGISTIC_STEPS = 50
+_SMOOTH_RIDGE = 1e-2  # over the penalty of the point: where the terms separate the classes the fit would run away
+_SMOOTH_TOL = 2e-3  # of the risk of the first point
+_SMOOTH_STEPS = 50
 
 
-def relax_path(problem: Problem, path: Path, loss: str) -> Path:
-    """Return the path with the same supports and coefficients that are (all but) not penalised."""
-    return _relax_squared(problem, path) if loss == "squared" else _relax_logistic(problem, path)
-
-
-def _relax_squared(problem: Problem, path: Path) -> Path:
-    """Solve the normal equations of each support."""
+def relax_squared(problem: Problem, path: Path) -> Path:
+    """Return the path with the same supports, each solved by its normal equations without a penalty."""
     coefs = np.zeros_like(path.coefs)
     errors = np.full(len(coefs), problem.y_y)
     for point, support in enumerate(path.coefs != 0):
@@ -50,10 +48,11 @@ def _relax_squared(problem: Problem, path: Path) -> Path:
     )
 
 
-def _relax_logistic(problem: Problem, path: Path) -> Path:
-    """Take Newton steps on each support, each beginning where the one before ended."""
-    rows = problem.rows
-    assert rows is not None
+def relax_smooth(problem: Problem, rows: Rows, loss: SmoothLoss, path: Path) -> Path:
+    """Return the path with the same supports and next to no penalty, by Newton steps from one to the next."""
+    floor = loss.floor(rows.y, rows.weights)
+    tol = _SMOOTH_TOL * (float(path.risks[0]) - floor)
+    ridge = Penalty.of(replace(problem, unpenalised=None), 0.0)
     coefs = np.zeros_like(path.coefs)
     intercepts, residuals, risks = path.intercepts.copy(), path.residuals.copy(), path.risks.copy()
     before: FloatArray = np.zeros(problem.n_terms)
@@ -61,13 +60,12 @@ def _relax_logistic(problem: Problem, path: Path) -> Path:
         terms = np.flatnonzero(support)
         if not len(terms):
             continue
-        signs = None if problem.signs is None else Limits(problem.signs[terms], np.zeros(len(terms), dtype=bool))
-        net = LogisticNet(rows.take(terms), 0.0, _LOGISTIC_TOL * float(path.risks[0]), _LOGISTIC_STEPS, signs)
+        net = SmoothNet(rows.take(terms), loss, ridge.take(terms), tol, _SMOOTH_STEPS)
         start = np.where(before != 0, before, path.coefs[point])[terms]
-        solution = net.follow(np.array([_LOGISTIC_RIDGE * path.penalties[point]]), start, float(intercepts[point]))
+        solution = net.follow(np.array([_SMOOTH_RIDGE * path.penalties[point]]), start, float(intercepts[point]))
         coefs[point, terms] = solution.coefs[0]
         intercepts[point] = solution.intercepts[0]
-        residuals[point], risks[point] = solution.residuals[0], solution.risks[0]
+        residuals[point], risks[point] = solution.residuals[0], solution.risks[0] + floor
         before = coefs[point]
     return replace(
         path,

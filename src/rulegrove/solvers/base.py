@@ -1,15 +1,23 @@
-"""What every solver shares: the problem it is given, the path it returns, the word for how it ended."""
+"""What every solver shares: its methods, the problem it is given, the path it returns, how each point ended."""
 
 import enum
 import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import Loss, find_loss
+
+if TYPE_CHECKING:
+    from rulegrove.solvers.glmnet import Glmnet
 
 _STRIP_TERMS = 32  # terms centred at once, so that their products of means stay in cache
 _NOISE = 1e-13  # a sum over many rows is good to some hundred units in the last place
@@ -441,14 +449,10 @@ class PathCurves:
 
 @runtime_checkable
 class Solver(Protocol):
-    """What an estimator asks of a solver.
+    """The least that an estimator accepts as a solver; `make_solver` makes a `BaseSolver` of it.
 
     A point of a path is given in a unit that means the same for the whole data and for a fold: a penalty (Glmnet, Fpc),
-    the radius of an l1 ball or a root mean square residual (Spgl1), a number of steps (Pathbuild). Optional
-    attributes: `loss`, the name of the loss ("squared" without it); `needs_rows`, whether the problem must
-    hold rows (False without it); `check()`, which raises on wrong parameters before any work is done; `mixes`, shares
-    of the penalised fit to choose among where paths are relaxed; `variants(problem)`, solvers to choose from;
-    `takes_constraints`, whether the signs and the unpenalised terms of a problem are respected (False without it).
+    the radius of an l1 ball or a root mean square residual (Spgl1), a number of steps (Pathbuild).
     """
 
     def grid(self, problem: Problem) -> FloatArray:
@@ -456,3 +460,125 @@ class Solver(Protocol):
 
     def path(self, problem: Problem, points: FloatArray | None = None, start: Path | FloatArray | None = None) -> Path:
         """Solve at each point, the first one from the end of ``start``, each next one from the solution before."""
+
+
+class BaseSolver(BaseEstimator, ABC):
+    """All that estimators ask of a solver; the answers here are those of plain least squares.
+
+    A subclass has `grid` and `path`, and a constructor that only stores its parameters under their names.
+
+    Attributes
+    ----------
+    loss : str or Loss
+        The loss, by its name or as an object.
+    tol : float
+        Relative duality gap to reach; infinite for a solver that knows none.
+    takes_constraints : bool
+        Whether the signs and the unpenalised terms of a problem are respected.
+    solves_together : bool
+        Whether `as_net` returns a solver for several targets at once.
+    counts_steps : bool
+        Whether points are numbers of steps, which have no unit.
+    measured : tuple of str
+        Parameters that are in units of the target or of the weights.
+
+    Examples
+    --------
+    A solver of least squares without any penalty:
+
+    >>> import numpy as np
+    >>> from rulegrove.solvers import Glmnet, Problem
+    >>> class Plain(BaseSolver):
+    ...     def grid(self, problem):
+    ...         return np.array([1e-9])
+    ...
+    ...     def path(self, problem, points=None, start=None):
+    ...         return Glmnet().path(problem, self.grid(problem) if points is None else points, start)
+    >>> solver = Plain()
+    >>> solver.needs_rows, solver.takes_constraints, solver.variants(Problem.from_moments(
+    ...     2.0, np.ones(1), np.ones((1, 1)), np.ones(1), 1.0, 1.0))
+    (False, False, [Plain()])
+    """
+
+    loss: str | Loss = "squared"
+    tol: float = math.inf
+    takes_constraints: bool = False
+    solves_together: ClassVar[bool] = False
+    counts_steps: ClassVar[bool] = False
+    measured: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def grid(self, problem: Problem) -> FloatArray:
+        """Return the points, from sparse to dense, that `path` follows when none are given."""
+
+    @abstractmethod
+    def path(self, problem: Problem, points: FloatArray | None = None, start: Path | FloatArray | None = None) -> Path:
+        """Solve at each point, the first one from the end of ``start``, each next one from the solution before."""
+
+    def check(self) -> None:
+        """Raise on a parameter outside its limits, before any work is done."""
+
+    @property
+    def given(self) -> Solver:
+        """The object that a user gave, which is this one unless it had to be adapted."""
+        return self
+
+    @property
+    def loss_name(self) -> str:
+        """Name of the loss."""
+        return find_loss(self.loss).name
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the problem must hold its rows: for every loss of which sums do not say all."""
+        return not find_loss(self.loss).sums_suffice
+
+    @property
+    def mixes(self) -> tuple[float, ...]:
+        """Shares of the penalised fit among which a choice is made, where paths are relaxed."""
+        return (1.0,)
+
+    def takes_loss(self, loss: Loss) -> bool:
+        """Whether the solver can take a loss."""
+        return loss.sums_suffice
+
+    def training_loss(self, problem: Problem) -> Loss:
+        """Return the loss that a problem is solved and judged by."""
+        return find_loss(self.loss)
+
+    def variants(self, problem: Problem) -> Sequence[Self]:
+        """Return the solvers from which the folds of an estimator choose."""
+        return [self]
+
+    def loosened(self, tol: float) -> Self:
+        """Return the solver with a tolerance that is at least the given one."""
+        return self if self.tol >= tol else self._changed(tol=tol)
+
+    def softened(self, problems: Sequence[Problem]) -> Self:
+        """Return the solver for a few terms that are chosen already, so that none is wanted for its sparsity."""
+        return self
+
+    def polished(self, problem: Problem, coef: FloatArray, penalty: float) -> FloatArray | None:
+        """Return the minimum at a penalty to the last digit from coefficients near it; None if it is not known."""
+        return None
+
+    def as_net(self) -> "Glmnet":
+        """Return the solver as one for several targets together, nothing of it left to the folds."""
+        raise InvalidInputError(
+            f"{type(self).__name__} solves for one target at a time; take Glmnet to solve for several together."
+        )
+
+    def in_units(self, exponents: Mapping[str, int]) -> Self:
+        """Return the solver with its `measured` parameters times powers of two, whose exponents are given by name."""
+        values = self.get_params(deep=False)
+        changes = {
+            name: np.ldexp(np.asarray(values[name], dtype=np.float64), exponents[name]).tolist()
+            for name in self.measured
+            if values[name] is not None and exponents[name]
+        }
+        return self._changed(**changes) if changes else self
+
+    def _changed(self, **parameters: object) -> Self:
+        """Return a copy with other values of some parameters."""
+        changed: Self = clone(self).set_params(**parameters)
+        return changed

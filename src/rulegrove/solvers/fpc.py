@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._fpc_kernels import CONVERGED, LIMIT, STALLED, fixed_point_path
-from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
+from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import fit_weight_from_penalty, penalty_from_fit_weight, penalty_grid
 
 
-class Fpc(BaseEstimator):
+class Fpc(BaseSolver):
     r"""L1-penalised least squares by fixed-point continuation.
 
     Minimises, with an intercept that is never penalised,
@@ -80,6 +79,8 @@ class Fpc(BaseEstimator):
     >>> path.penalties.round(2), path.status[-1]
     (array([0.83, 0.5 , 0.1 ]), <Status.CONVERGED: 'reached `tol`'>)
     """
+
+    measured: ClassVar[tuple[str, ...]] = ("fit_weight",)
 
     def __init__(
         self,

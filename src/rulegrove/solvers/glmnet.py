@@ -1,36 +1,36 @@
-"""Glmnet: the elastic net path by coordinate descent on the Gram, of the squared or the logistic loss."""
+"""Glmnet: the elastic net path by coordinate descent on the Gram, of the squared or any smooth convex loss."""
 
-import functools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.losses import Logistic
-from rulegrove.solvers import _logistic as logistic
+from rulegrove.losses import Loss, SmoothLoss, find_loss
+from rulegrove.solvers import _newton as newton
 from rulegrove.solvers._checking import (
-    check_classes,
     check_limits,
     check_loss,
     check_points,
     check_start,
+    check_targets,
     warn_not_converged,
 )
-from rulegrove.solvers._constraining import Limits, limited_net_path, settle_null
-from rulegrove.solvers._kernels import elastic_net_path
-from rulegrove.solvers._relaxing import relax_path
-from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
+from rulegrove.solvers._constraining import settle_null
+from rulegrove.solvers._penalty import Penalty
+from rulegrove.solvers._polishing import polish
+from rulegrove.solvers._relaxing import relax_smooth, relax_squared
+from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import grid_below, least_ratio, penalty_grid
 
 L1_RATIOS = (1.0, 0.5, 0.2)  # from which ``l1_ratio="cv"`` chooses
+FEW_L1_SHARE = 0.02  # of the L1 norm beside the L2 norm on terms that a cap has picked, for a target of unit variance
 
 
-class Glmnet(BaseEstimator):
+class Glmnet(BaseSolver):
     r"""Elastic net path by cyclic coordinate descent.
 
     Minimises, with an intercept that is never penalised,
@@ -45,15 +45,16 @@ class Glmnet(BaseEstimator):
     `signs` of the problem, and terms that it leaves `unpenalised` are no part of the norms.
 
     With ``loss="logistic"`` the first part is the mean of ``log(1 + exp(-y F))`` over targets -1 and +1, as in R's
-    glmnet, and proximal Newton steps on the active terms and the violators lead to the minimum; this needs the rows.
+    glmnet, and with an object of a `rulegrove.losses.SmoothLoss` it is the mean of that loss. Proximal Newton steps on
+    the active terms and the violators then lead to the minimum; this needs the rows.
 
     Parameters
     ----------
     l1_ratio : float or "cv", default=1.0
         Share of the L1 norm in the penalty, from 0 (ridge) to 1 (lasso). "cv" leaves the choice among 1, 0.5 and 0.2 to
         the folds of an estimator.
-    loss : {"squared", "logistic"}, default="squared"
-        The squared error runs from sums alone; the logistic loss, for two classes, from the rows.
+    loss : {"squared", "logistic"} or SmoothLoss, default="squared"
+        The squared error runs from sums alone; the logistic loss, for two classes, and others from the rows.
     relax : bool or sequence of float, default=False
         Fit the terms of each point once more without shrinking them [3]_, and let the folds choose how the two fits are
         mixed: fewer terms at equal error. A sequence gives the shares of the penalised fit to try; True tries
@@ -67,7 +68,7 @@ class Glmnet(BaseEstimator):
     tol : float, default=1e-5
         Duality gap to reach, relative to the objective of the model without terms.
     max_iter : int, default=50000
-        Most passes over the working set for one penalty; Newton steps with the logistic loss.
+        Most passes over the working set for one penalty; Newton steps where the rows are needed.
 
     References
     ----------
@@ -101,12 +102,14 @@ class Glmnet(BaseEstimator):
     """
 
     takes_constraints = True
+    solves_together: ClassVar[bool] = True
+    measured: ClassVar[tuple[str, ...]] = ("penalties",)
 
     def __init__(
         self,
         *,
         l1_ratio: float | Literal["cv"] = 1.0,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         relax: bool | Sequence[float] = False,
         n_penalties: int = 100,
         penalty_ratio: float = 1e-3,
@@ -137,25 +140,52 @@ class Glmnet(BaseEstimator):
         self.check()
         if self.penalties is not None:
             return check_points(self.penalties, "penalties", increasing=False)
-        limits = Limits.of(problem)
-        if self.loss == "logistic" and limits is not None and limits.spared.any():
-            largest = logistic.largest_pull(check_classes(self, problem), limits) / least_ratio(self._l1_ratio)
-            return grid_below(largest, self.n_penalties, self.penalty_ratio)
-        grid = penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
-        # Without terms the logistic loss pulls with y - (2 p - 1) over 2.
-        return grid if self.loss == "squared" else 0.5 * grid
+        loss = self._smooth_loss
+        if loss.sums_suffice:
+            return penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
+        penalty = Penalty.of(problem, self._l1_ratio)
+        if loss.pull_share is not None and not penalty.spared.size:  # the target minus its mean is all that pulls
+            return loss.pull_share * penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
+        largest = newton.largest_pull(check_targets(self, loss, problem), loss, penalty)
+        return grid_below(largest / least_ratio(self._l1_ratio), self.n_penalties, self.penalty_ratio)
 
-    @property
-    def needs_rows(self) -> bool:
-        """Whether the problem must hold its rows."""
-        return self.loss != "squared"
+    def takes_loss(self, loss: Loss) -> bool:
+        """Whether the loss is smooth and convex."""
+        return isinstance(loss, SmoothLoss)
 
-    def variants(self, problem: Problem) -> list[Self]:
+    def variants(self, problem: Problem) -> Sequence[Self]:
         """Return the solvers to choose from: one for each mix of norms if ``l1_ratio="cv"``, else this one."""
         self.check()
-        if self.l1_ratio != "cv":
-            return [self]
-        return [clone(self).set_params(l1_ratio=ratio) for ratio in L1_RATIOS]
+        return [self._changed(l1_ratio=ratio) for ratio in L1_RATIOS] if self.l1_ratio == "cv" else [self]
+
+    def softened(self, problems: Sequence[Problem]) -> Self:
+        """Return the solver for terms that are chosen already; penalties that were given mean what they say.
+
+        The L1 norm grows with the unit of the target and the squared L2 norm with its square, so their mix keeps to the
+        standard deviation of the target.
+        """
+        share = FEW_L1_SHARE * float(np.sqrt(np.mean([problem.y_y for problem in problems])))
+        ratio = share / (1.0 + share)
+        if self.penalties is not None or self.l1_ratio == "cv" or self._l1_ratio <= ratio:
+            return self
+        return self._changed(l1_ratio=ratio, penalty_ratio=FEW_L1_SHARE * self.penalty_ratio)
+
+    def polished(self, problem: Problem, coef: FloatArray, penalty: float) -> FloatArray | None:
+        """Return the minimum to the last digit from coefficients near it; for the squared loss, not relaxed, only."""
+        if self.needs_rows or self.mixes != (1.0,):
+            return None
+        return polish(problem, coef, penalty, self._l1_ratio)
+
+    def as_net(self) -> "Glmnet":
+        """Return this solver, with the lasso where the mix of norms was left to the folds."""
+        return self._changed(l1_ratio=1.0) if self.l1_ratio == "cv" else self
+
+    @property
+    def _smooth_loss(self) -> SmoothLoss:
+        """The loss as an object, after `check`."""
+        loss = find_loss(self.loss)
+        assert isinstance(loss, SmoothLoss)
+        return loss
 
     @property
     def _l1_ratio(self) -> float:
@@ -200,31 +230,31 @@ class Glmnet(BaseEstimator):
         """
         values = self.grid(problem) if points is None else check_points(points, "points", increasing=False)
         self.check()
-        path = (self._least_squares if self.loss == "squared" else self._logistic)(problem, values, start)
+        path = (self._smooth if self.needs_rows else self._least_squares)(problem, values, start)
         reached = np.array([status is Status.CONVERGED for status in path.status])
         warn_not_converged(self, "penalty", values, path.gaps, reached)
         if self.mixes == (1.0,):
             return path
-        return replace(path, relaxed=relax_path(problem, path, self.loss))
+        if problem.rows is not None and self.needs_rows:
+            return replace(path, relaxed=relax_smooth(problem, problem.rows, self._smooth_loss, path))
+        return replace(path, relaxed=relax_squared(problem, path))
 
     def _least_squares(self, problem: Problem, penalties: FloatArray, start: Path | FloatArray | None) -> Path:
         """Follow the path from sums alone."""
         tol = float(self.tol) * 0.5 * problem.y_y
         began = time.perf_counter()
-        limits = Limits.of(problem)
-        solve = elastic_net_path if limits is None else functools.partial(limited_net_path, limits=limits)
-        coefs, objectives, gaps, iterations = solve(
+        penalty = Penalty.of(problem, self._l1_ratio)
+        coefs, objectives, gaps, iterations = penalty.follow(
             np.ascontiguousarray(problem.gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
             penalties,
-            self._l1_ratio,
             tol,
             int(self.max_iter),
             check_start(settle_null(problem) if start is None else start, problem.n_terms),
         )
         seconds = time.perf_counter() - began
-        shrunk = coefs if limits is None else limits.penalised(coefs)
+        shrunk = penalty.penalised(coefs)
         norms = self._l1_ratio * np.abs(shrunk).sum(axis=1) + 0.5 * (1.0 - self._l1_ratio) * (shrunk**2).sum(axis=1)
         return least_squares_path(
             problem,
@@ -238,20 +268,21 @@ class Glmnet(BaseEstimator):
             seconds=seconds,
         )
 
-    def _logistic(self, problem: Problem, penalties: FloatArray, start: Path | FloatArray | None) -> Path:
+    def _smooth(self, problem: Problem, penalties: FloatArray, start: Path | FloatArray | None) -> Path:
         """Follow the path from the rows."""
-        rows = check_classes(self, problem)
-        null = logistic.null_intercept(rows)
-        null_objective = float(rows.risks(Logistic(), np.zeros((1, rows.n_terms)), np.array([null]))[0])
+        loss = self._smooth_loss
+        rows = check_targets(self, loss, problem)
+        null, floor = loss.best_constant(rows.y, rows.weights), loss.floor(rows.y, rows.weights)
+        null_objective = float(rows.risks(loss, np.zeros((1, rows.n_terms)), np.array([null]))[0]) - floor
         tol = float(self.tol) * null_objective
         began = time.perf_counter()
-        limits = Limits.of(problem)
-        net = logistic.LogisticNet(rows, self._l1_ratio, tol, int(self.max_iter), limits)
+        penalty = Penalty.of(problem, self._l1_ratio)
+        net = newton.SmoothNet(rows, loss, penalty, tol, int(self.max_iter))
         if start is None:
-            coef, intercept = logistic.null_fit(rows, limits)
+            coef, intercept = newton.null_fit(rows, loss, penalty)
         else:
             coef = check_start(start, problem.n_terms)
-            intercept = float(start.intercepts[-1]) if isinstance(start, Path) else null
+            intercept = float(start.intercepts[-1] if isinstance(start, Path) else null)
         solutions = net.follow(penalties, coef, intercept)
         return Path(
             parameter=Parameter("penalty", penalties),
@@ -263,7 +294,7 @@ class Glmnet(BaseEstimator):
             status=_status(solutions.gaps <= tol, solutions.iterations, self.max_iter),
             seconds=time.perf_counter() - began,
             residuals=solutions.residuals,
-            risks=solutions.risks,
+            risks=solutions.risks + floor,
             weight=rows.weight,
         )
 

@@ -3,15 +3,14 @@
 import math
 import time
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.losses import LOSSES, Huber, Loss
+from rulegrove.losses import Huber, Loss, find_loss
 from rulegrove.solvers._checking import (
     check_limits,
     check_loss,
@@ -21,13 +20,13 @@ from rulegrove.solvers._checking import (
     check_unconstrained,
 )
 from rulegrove.solvers._pathbuild_kernels import follow_gram, rows_path
-from rulegrove.solvers.base import Parameter, Path, Problem, Status
+from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status
 
 # A gradient this far below the largest that the target could cause is rounding.
 _NOISE = 1e-13
 
 
-class Pathbuild(BaseEstimator):
+class Pathbuild(BaseSolver):
     r"""Thresholded gradient descent on the mean loss, step by step from the model without terms.
 
     With :math:`g` the negative gradient of
@@ -53,8 +52,9 @@ class Pathbuild(BaseEstimator):
         the choice among 0, 0.1, ..., 1 to an estimator.
     step : float, default=0.01
         Length of a step in units of the gradient; shortened to what keeps the training risk from rising where needed.
-    loss : {"ramp", "squared_hinge", "squared", "huber"}, default="ramp"
-        What an error costs, see `rulegrove.losses`; the first two are for targets -1 and +1. "squared" needs no rows.
+    loss : {"ramp", "squared_hinge", "squared", "huber"} or Loss, default="ramp"
+        What an error costs, by its name or as an object of `rulegrove.losses`; the first two are for targets -1 and +1.
+        "squared" needs no rows.
     intercept : {"refit", "fixed"}, default="refit"
         Whether the intercept follows each step, or stays at the best constant, as in [2]_.
     n_steps : int, default=5000
@@ -90,12 +90,14 @@ class Pathbuild(BaseEstimator):
     array([ 0.  , -0.05, -0.4 , -0.99])
     """
 
+    counts_steps: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
         threshold: float | Literal["cv"] = 0.4,
         step: float = 0.01,
-        loss: Literal["ramp", "squared_hinge", "squared", "huber"] = "ramp",
+        loss: str | Loss = "ramp",
         intercept: Literal["refit", "fixed"] = "refit",
         n_steps: int = 5000,
         n_points: int = 50,
@@ -109,10 +111,9 @@ class Pathbuild(BaseEstimator):
         self.n_points = n_points
         self.huber_delta = huber_delta
 
-    @property
-    def needs_rows(self) -> bool:
-        """Whether the problem must hold rows: for all but the squared error."""
-        return self.loss != "squared"
+    def takes_loss(self, loss: Loss) -> bool:
+        """Whether the loss is of the few whose curvature is constant between kinks."""
+        return loss.name in {"ramp", "squared_hinge", "squared", "huber"}
 
     def variants(self, problem: Problem) -> list[Self]:
         """Return the solvers to choose from, ready for the folds of a problem.
@@ -120,16 +121,15 @@ class Pathbuild(BaseEstimator):
         One for each threshold 0, 0.1, ..., 1 if ``threshold="cv"``, else this one; all with the same `huber_delta`.
         """
         self.check()
-        delta = self._delta(check_rows(self, problem)) if self.loss == "huber" else self.huber_delta
+        loss = self.training_loss(problem)
+        delta = loss.delta if isinstance(loss, Huber) else self.huber_delta
         thresholds = [tenths / 10 for tenths in range(11)] if self.threshold == "cv" else [self.threshold]
-        return [clone(self).set_params(threshold=threshold, huber_delta=delta) for threshold in thresholds]
+        return [self._changed(threshold=threshold, huber_delta=delta) for threshold in thresholds]
 
     def training_loss(self, problem: Problem) -> Loss:
         """Return the loss of a problem, Huber's with its delta."""
         check_loss(self)
-        if self.loss == "huber":
-            return Huber(self._delta(check_rows(self, problem)))
-        return LOSSES[self.loss]()
+        return Huber(self._delta(check_rows(self, problem))) if self.loss == "huber" else find_loss(self.loss)
 
     def grid(self, problem: Problem) -> FloatArray:
         """Return the increasing numbers of steps that `path` stops at when none are given: 0, then evenly in logs.
@@ -210,7 +210,7 @@ class Pathbuild(BaseEstimator):
         else:
             _check_classes(self, y[here])
             # Beyond -1 and +1 the ramp is level on both sides, the squared hinge on the right side only.
-            far = 1.0 if self.loss == "ramp" else np.inf
+            far = 1.0 if loss.name == "ramp" else np.inf
             lower, upper = np.where(y > 0, -far, -1.0), np.where(y > 0, 1.0, far)
         if intercept is None:
             intercept = float(loss.best_constant(y[here], rows.weights[here]))

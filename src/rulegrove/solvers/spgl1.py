@@ -3,10 +3,9 @@
 import math
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from rulegrove._typing import FloatArray
 from rulegrove._warn import warn_user
@@ -14,7 +13,7 @@ from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
 from rulegrove.solvers._kernels import elastic_net_path
 from rulegrove.solvers._spgl1_kernels import Integer, make_memory, solve_ball
-from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
+from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
 
 # The default grid: radii of so many penalties, solved to this gap, place all of its points to half a step.
@@ -28,7 +27,7 @@ _ENDS = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED)
 _SEARCH_STEPS, _GROWTH, _FREE = 100, 4.0, 0.5
 
 
-class Spgl1(BaseEstimator):
+class Spgl1(BaseSolver):
     r"""Least squares over l1 balls of growing radius, by spectral projected gradient.
 
     Solves, with an intercept that is free,
@@ -85,6 +84,8 @@ class Spgl1(BaseEstimator):
     >>> Spgl1(residual_target=1.0).path(problem).l1_norms.round(2)
     array([2.78])
     """
+
+    measured: ClassVar[tuple[str, ...]] = ("l1_radius", "residual_target")
 
     def __init__(
         self,

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import ElasticNet
 
 from rulegrove import Fpc, Glmnet
-from rulegrove.estimators._settling import RIDGE, settle, settle_choice
-from rulegrove.selection import Selection
+from rulegrove.selection import Chosen, Selection
+from rulegrove.solvers._polishing import RIDGE, polish
 from rulegrove.solvers.base import Problem
 
 
@@ -37,7 +37,7 @@ def test_it_is_the_minimum_that_others_find(data, l1_ratio):
     X, y = data
     problem = make_problem(X, y)
     path = Glmnet(l1_ratio=l1_ratio, tol=1e-4).path(problem, [0.2, 0.05])
-    found = settle(problem, path.coefs[1], 0.05, l1_ratio)
+    found = polish(problem, path.coefs[1], 0.05, l1_ratio)
     exact = ElasticNet(alpha=0.05, l1_ratio=l1_ratio, tol=1e-14, max_iter=100_000).fit(X, y).coef_
     np.testing.assert_allclose(found, exact, rtol=0, atol=20 * RIDGE)
     assert np.abs(path.coefs[1] - exact).max() > np.abs(found - exact).max()
@@ -46,11 +46,11 @@ def test_it_is_the_minimum_that_others_find(data, l1_ratio):
 def test_a_coefficient_that_would_change_its_sign_becomes_zero(data):
     X, y = data
     problem = make_problem(X, y)
-    exact = settle(problem, Glmnet(tol=1e-12).path(problem, [0.3, 0.1]).coefs[1], 0.1, 1.0)
+    exact = polish(problem, Glmnet(tol=1e-12).path(problem, [0.3, 0.1]).coefs[1], 0.1, 1.0)
     start = exact.copy()
     wrong = int(np.flatnonzero(exact == 0)[0]) if (exact == 0).any() else 0
     start[wrong] = 1e-3 if problem.x_y[wrong] < 0 else -1e-3
-    np.testing.assert_allclose(settle(problem, start, 0.1, 1.0), exact * (np.arange(12) != wrong), atol=1e-9)
+    np.testing.assert_allclose(polish(problem, start, 0.1, 1.0), exact * (np.arange(12) != wrong), atol=1e-9)
 
 
 def test_two_ways_to_divide_the_same_rows_are_told_apart_for_good():
@@ -64,14 +64,14 @@ def test_two_ways_to_divide_the_same_rows_are_told_apart_for_good():
     start = np.where(start == 0, 0.01, start)
     noise = 1.0 + 1e-15 * rng.normal(size=4)
     shaken = Problem(problem.gram * np.outer(noise, noise), problem.x_y * noise, problem.y_y, problem.x_mean, 0.0, 3000)
-    np.testing.assert_allclose(settle(problem, start, 0.01, 1.0), settle(shaken, start, 0.01, 1.0), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(polish(problem, start, 0.01, 1.0), polish(shaken, start, 0.01, 1.0), rtol=0, atol=1e-9)
 
 
 def test_terms_without_a_penalty_and_with_a_sign_keep_them(data):
     X, y = data
     unpenalised = np.arange(12) == 3
     problem = make_problem(X, y, unpenalised=unpenalised)
-    found = settle(problem, Glmnet(tol=1e-9).path(problem, [0.3, 0.1]).coefs[1], 0.1, 1.0)
+    found = polish(problem, Glmnet(tol=1e-9).path(problem, [0.3, 0.1]).coefs[1], 0.1, 1.0)
     slope = problem.x_y - problem.gram @ found
     assert abs(slope[3]) < 1e-5
     used = (found != 0) & ~unpenalised
@@ -82,6 +82,7 @@ def test_other_solvers_are_left_as_they_are(data):
     problem = make_problem(*data)
     for solver in (Fpc(), Glmnet(relax=True)):
         path, choice = solver.path(problem), Selection(5, "given")
-        assert settle_choice(problem, [], path, choice, solver) == (path, choice, solver)
+        chosen = Chosen(path, choice, solver)
+        assert chosen.polished(problem, []) is chosen
     nothing = np.zeros(12)
-    np.testing.assert_array_equal(settle(problem, nothing, 0.1, 1.0), nothing)
+    np.testing.assert_array_equal(polish(problem, nothing, 0.1, 1.0), nothing)

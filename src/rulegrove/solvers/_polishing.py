@@ -1,28 +1,22 @@
-"""The chosen point of a path, solved to the last digit: the same one however the sums of its rows were rounded.
+"""A point of a path solved to the last digit: the same one however the sums of its rows were rounded.
 
 A path is left at a duality gap that is small for any use, but within it the last digits of coefficients are a matter of
 chance: sums that differ by rounding, as those of another division of the rows do, can lead to coefficients that differ
 in the seventh digit. With the signs of the coefficients known, the elastic net is a system of linear equations.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.selection import Selection
-from rulegrove.solvers import Glmnet
-from rulegrove.solvers.base import Path, Problem, Solver
-from rulegrove.walk import Fold
+from rulegrove.solvers.base import Problem
 
 # Over the mean diagonal of the Gram. Two pairs of rules that divide the same rows in two ways depend on each other, and
 # the lasso leaves open which pair has the weight; this much of the L2 norm decides, far below the gap of the path.
 RIDGE = 1e-5
 
 
-def settle(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: float) -> FloatArray:
+def polish(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: float) -> FloatArray:
     """Return the minimum of the elastic net over the terms that coefficients near it use.
 
     From the given coefficients straight to the solution for their signs; where a coefficient would change its sign on
@@ -43,7 +37,7 @@ def settle(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: float) 
     --------
     >>> import numpy as np
     >>> problem = Problem(np.eye(2), np.array([1.0, 0.3]), 2.0, np.zeros(2), 0.0, 10.0)
-    >>> settle(problem, np.array([0.8, 0.1]), penalty=0.25, l1_ratio=1.0).round(4)
+    >>> polish(problem, np.array([0.8, 0.1]), penalty=0.25, l1_ratio=1.0).round(4)
     array([0.75, 0.05])
     """
     active = np.flatnonzero(coef)
@@ -65,9 +59,9 @@ def settle(problem: Problem, coef: FloatArray, penalty: float, l1_ratio: float) 
         now = np.delete(now + shares[first] * (target - now), first)
         active = np.delete(active, first)
         active, now = active[now != 0], now[now != 0]
-    settled = np.zeros_like(coef)
-    settled[active] = now
-    return settled
+    polished = np.zeros_like(coef)
+    polished[active] = now
+    return polished
 
 
 def _solve_signed(
@@ -85,34 +79,3 @@ def _solve_signed(
     )
     pull = problem.x_y[active] - np.where(spared, 0.0, penalty * l1_ratio * signs)
     return np.asarray(cho_solve(cho_factor(gram, lower=True), pull))
-
-
-def settle_choice(
-    problem: Problem, folds: Sequence[Fold], path: Path, selection: Selection, solver: Solver
-) -> tuple[Path, Selection, Solver]:
-    """Return a path with its chosen point, and those of the folds, settled; of `Glmnet` with the squared loss only.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of the whole data.
-    folds : sequence of Fold
-        Those that the choice was made with; none where a point was given.
-    path, selection, solver
-        As `rulegrove.selection.select` returns them.
-    """
-    if not isinstance(solver, Glmnet) or solver.needs_rows or solver.mixes != (1.0,):
-        return path, selection, solver
-    penalty, l1_ratio = float(path.penalties[selection.index]), float(solver.l1_ratio)
-    coefs, intercepts = path.coefs.copy(), path.intercepts.copy()
-    coef = settle(problem, coefs[selection.index], penalty, l1_ratio)
-    coefs[selection.index], intercepts[selection.index] = coef, problem.intercept(coef)
-    points = []
-    for fold, (own, _) in zip(folds, selection.fold_points, strict=True):
-        settled = settle(fold.problem, own, penalty, l1_ratio)
-        points.append((settled, fold.problem.intercept(settled)))
-    return (
-        replace(path, coefs=coefs, intercepts=intercepts),
-        replace(selection, fold_points=tuple(points)),
-        solver,
-    )
