@@ -11,24 +11,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-Command = TypeVar("Command", bound=Callable[..., None])
+from rulegrove.cli.options import Columns
 
 PANEL = "Parameters of the estimator"
 SEED = 0
-OWN_OPTIONS = (
-    "categorical_features",
-    "numeric_features",
-    "identifiers",
-    "task",
-    "verbose",
-    "trees",
-    "rules",
-    "force_rules",
-)
+OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
+OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules")
 
 # Words of all other annotations are read by `values`.
 _TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}
@@ -148,18 +140,26 @@ def _suited(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
             yield one
 
 
-def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command with ``**parameters`` these options in their place."""
+def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command these options for its ``**parameters``, and those of its `columns`."""
 
-    def extend(command: Command) -> Command:
+    def extend(command: Callable[..., None]) -> Callable[..., None]:
+        of_columns = inspect.signature(Columns).parameters
         signature = inspect.signature(command)
-        own = [
-            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for one in signature.parameters.values()
-            if one.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
-        command.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-        return command
+        shown: list[inspect.Parameter] = []
+        for one in signature.parameters.values():
+            if one.annotation is Columns:
+                shown += of_columns.values()
+            elif one.kind is not inspect.Parameter.VAR_KEYWORD:
+                shown.append(one)
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            command(columns=Columns(**{name: given.pop(name) for name in of_columns}), **given)
+
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*shown, *options)]
+        run.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
+        return run
 
     return extend
 
