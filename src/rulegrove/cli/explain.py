@@ -6,7 +6,7 @@ import typer
 
 from rulegrove._words import cut, printable
 from rulegrove.cli import options
-from rulegrove.cli.words import count, suggest
+from rulegrove.cli.words import count
 
 if TYPE_CHECKING:
     from rulegrove.estimators.explanation import RowExplanation
@@ -38,7 +38,7 @@ def explain(
 ) -> None:
     """Tell what each rule added to the prediction of a row, and what the row holds."""
     from rulegrove.cli.output import print_json
-    from rulegrove.cli.scoring import label_words, read_model, read_rows, take_attributes
+    from rulegrove.cli.scoring import find_label, label_words, read_model, read_rows, take_attributes
     from rulegrove.exceptions import InvalidInputError
 
     fitted = read_model(model)
@@ -48,10 +48,8 @@ def explain(
         raise InvalidInputError(f"`--row` {row} is beyond the table of {n_rows}; the last one is {rows.num_rows - 1}.")
     explanation = fitted.explain(take_attributes(fitted, rows.slice(row, 1)))
     labels = label_words(fitted)
-    if label is not None and labels and label not in labels:
-        hint = suggest(label, list(labels))
-        raise InvalidInputError(f"`--label` names '{label}', which is no class of the model.{hint}")
-    found = explanation.row(0, None if label is None else labels.get(label, label))
+    asked = find_label(labels, label, "--label", "model") if labels and label is not None else label
+    found = explanation.row(0, asked)
     if as_json:
         print_json({"row": row, **_describe(found)})
     else:

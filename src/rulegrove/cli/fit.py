@@ -49,24 +49,23 @@ def fit(
 
     Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
-    from rulegrove.cli.large import LargeTraining, is_large, read_large
+    from rulegrove.cli import large, values
     from rulegrove.cli.output import print_json
     from rulegrove.cli.training import Training, read_training
-    from rulegrove.cli.values import make_estimator, read_own_rules
     from rulegrove.cli.writing import check_outputs
     from rulegrove.estimators.figures import tell_held_out
     from rulegrove.estimators.presets import find_settings
 
     check_outputs({"--output": output, "--report": report}, [*data, rules])
-    training: Training | LargeTraining
-    if is_large(data):
-        training = read_large(data, target, columns, weights, groups, n_jobs=parameters.get("n_jobs"))
+    training: Training | large.LargeTraining
+    if large.is_large(data):
+        training = large.read_large(data, target, columns, weights, groups, n_jobs=parameters.get("n_jobs"))
     else:
         training = read_training(data[0], target, columns, weights, groups)
     training.facts.tell()
-    words = {**parameters, "rules": None if rules is None else read_own_rules(rules), "force_rules": force_rules}
+    words = {**parameters, "rules": None if rules is None else values.read_own_rules(rules), "force_rules": force_rules}
     settings = {**training.roles.settings, "verbose": int(shows_progress())}
-    model = make_estimator(training.facts.task, training.labels, words, **settings)
+    model = values.make_estimator(training.facts.task, training.facts.counts, words, **settings)
     training.fit(model)
     if model.preset is not None:
         note(f"Preset '{model.preset}': {list_settings(find_settings(model), 'nothing that was not given')}.")

@@ -14,16 +14,7 @@ from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import find_name
 from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.spreadsheets import mark_text
-from rulegrove.cli.training import (
-    Facts,
-    Roles,
-    check_text_target,
-    check_values,
-    find_roles,
-    sort_kinds,
-    tell_classes,
-    tell_numbers,
-)
+from rulegrove.cli.training import Facts, Roles, check_text_target, check_values, find_roles, sort_kinds
 from rulegrove.cli.words import count
 from rulegrove.cli.writing import needs_marks
 from rulegrove.engines.fitting import fit_over
@@ -65,15 +56,12 @@ class LargeTraining:
     ----------
     engine : LocalEngine
     layout : Layout
-    labels : list
-        The classes.
     roles : Roles
     facts : Facts
     """
 
     engine: LocalEngine
     layout: Layout
-    labels: list[Any]
     roles: Roles
     facts: Facts
 
@@ -110,25 +98,23 @@ def read_large(
     if not is_number(types[target]):
         check_text_target(target, labels, columns.task)
     task = look.task if columns.task == "auto" else columns.task
-    is_class = task == "classification"
-    layout = Layout.of(list(types), target, roles.weights, classes=is_class, drop=roles.drop)
-    counts = dict(sorted((look.counts or {}).items()))
-    values = tell_classes(counts) if is_class else tell_numbers(look.low, look.high, look.mean)
+    layout = Layout.of(list(types), target, roles.weights, classes=task == "classification", drop=roles.drop)
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
         size=f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part",
         n_rows=n_rows,
         n_left_out=look.n_missing,
         target=target,
-        values=values,
         task=task,
+        counts=look.counts or {},
+        span=(look.low, look.high, look.mean),
         kinds=sort_kinds(
             layout.attributes,
             lambda name: pa.types.is_temporal(types[name]) and name not in roles.categorical,
             lambda name: name in roles.categorical or (name not in roles.numbers and not is_number(types[name])),
         ),
     )
-    return LargeTraining(engine, layout, labels, roles, facts)
+    return LargeTraining(engine, layout, roles, facts)
 
 
 def predict_large(model: Ensemble, paths: Sequence[Path], output: Path | None, keep: Sequence[str], raw: bool) -> int:

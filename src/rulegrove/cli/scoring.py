@@ -1,6 +1,6 @@
 """A model file applied to the rows of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulegrove.cli.reading import check_file, convert_to_numbers, find_column, match_column, read_table
+from rulegrove.cli.reading import check_file, convert_to_numbers, find_name, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
@@ -30,6 +30,14 @@ def label_words(model: Ensemble) -> dict[str, Any]:
     return {} if model.model_.classes is None else {str(label): label for label in model.model_.classes.tolist()}
 
 
+def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) -> Any:
+    """Return the class that an option means by a word, refusing one that is none."""
+    if word not in labels:
+        hint = suggest(word, list(labels))
+        raise InvalidInputError(f"`{option}` names '{word}', which is no class of the {whose}.{hint}")
+    return labels[word]
+
+
 def read_rows(model: Ensemble, path: Path) -> pa.Table:
     """Read a table; columns that the model knows as text come as text, whatever they look like."""
     texts = [
@@ -46,7 +54,7 @@ def read_target(model: Ensemble, path: Path, target: str) -> tuple[Any, Any]:
     Classes come as the model spells them, which a file may do otherwise.
     """
     table = read_rows(model, path)
-    name = find_column(table, target, "--target")
+    name = find_name(table.column_names, target, "--target")
     labels = label_words(model)
     if not labels:
         table = convert_to_numbers(table, name)
@@ -72,7 +80,7 @@ def take_attributes(model: Ensemble, table: pa.Table) -> Any:
                 f"{table.num_columns}. Leave out the others."
             )
         return np.column_stack([_values(column) for column in table.columns])
-    found = {name: match_column(table, name) for name in model.feature_names_in_.tolist()}
+    found = {name: match_name(table.column_names, name) for name in model.feature_names_in_.tolist()}
     missing = [name for name in model.model_.used_names if found.get(name) is None]
     if missing:
         hint = suggest(missing[0], table.column_names) if len(missing) == 1 else ""
@@ -96,7 +104,7 @@ def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str]) -> pa.Ta
     if isinstance(model, RuleEnsembleClassifier):
         names = [f"probability of {label}" for label in label_words(model)]
         found.update(zip(names, map(pa.array, model.predict_proba(X).T), strict=True))
-    kept = [find_column(rows, name, "--keep") for name in keep]
+    kept = [find_name(rows.column_names, name, "--keep") for name in keep]
     for name in kept:
         if name in found:
             raise InvalidInputError(f"`--keep` names '{name}', which is a column of the result itself; rename it.")

@@ -24,6 +24,7 @@ from rulegrove.engines.reading import read_labels
 from rulegrove.exceptions import InvalidInputError
 
 SHOWN_CLASSES = 6
+NO_SPAN = (math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,16 @@ def find_roles(
 ) -> Roles:
     """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
 
-    def find(option: str, wanted: Iterable[str | None]) -> tuple[str, ...]:
-        return tuple(find_name(names, name, option) for name in wanted if name is not None)
+    def find(option: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(find_name(names, name, option) for name in wanted or ())
 
     roles = Roles(
         target=find_name(names, target, "--target"),
-        drop=find("--drop", columns.drop or ()),
-        categorical=find("--categorical", columns.categorical or ()),
-        numbers=find("--number", columns.number or ()),
-        weights=next(iter(find("--weights", [weights])), None),
-        groups=next(iter(find("--groups", [groups])), None),
+        drop=find("--drop", columns.drop),
+        categorical=find("--categorical", columns.categorical),
+        numbers=find("--number", columns.number),
+        weights=None if weights is None else find_name(names, weights, "--weights"),
+        groups=None if groups is None else find_name(names, groups, "--groups"),
         keep_identifiers=columns.keep_identifiers,
     )
     for name in roles.numbers:
@@ -90,9 +91,11 @@ class Facts:
         Rows with a target and without.
     target : str
         Name of its column.
-    values : str
-        Its values in words.
     task : {"classification", "regression"}
+    counts : dict
+        Rows of each value of the target, where these are few enough to be classes.
+    span : tuple of float
+        Least, largest and mean value of a target of numbers.
     kinds : dict
         Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
         categories they have.
@@ -104,8 +107,9 @@ class Facts:
     n_rows: int
     n_left_out: int
     target: str
-    values: str
     task: str
+    counts: Mapping[Any, int]
+    span: tuple[float, float, float]
     kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
     groups: str = ""
 
@@ -121,11 +125,19 @@ class Facts:
             shown = [f"{name} ({n})" for name, n in names.items()] if isinstance(names, Mapping) else names
             if shown:
                 note(f"  {kind:<12}{list_names(shown)}")
-        note(f"  target      '{self.target}': {self.task}, {self.values}")
+        note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
         if self.groups:
             note(f"  groups      {self.groups}, each in one fold")
         if self.n_left_out:
             note(f"  left out    {count(self.n_left_out, 'row')} without a target")
+
+    def _tell_values(self) -> str:
+        """Say which values the target has."""
+        if self.task == "regression":
+            return "{:.6g} to {:.6g}, mean {:.6g}".format(*self.span)
+        shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
+        hidden = len(shown) - SHOWN_CLASSES
+        return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
 
 
 def sort_kinds(
@@ -136,18 +148,6 @@ def sort_kinds(
     for name in names:
         kinds["dates" if is_date(name) else "categories" if is_category(name) else "numbers"].append(name)
     return kinds
-
-
-def tell_numbers(low: float, high: float, mean: float) -> str:
-    """Return the values of a target of numbers in words."""
-    return f"{low:.6g} to {high:.6g}, mean {mean:.6g}"
-
-
-def tell_classes(counts: Mapping[Any, int]) -> str:
-    """Return the classes of a target, and the rows of each, in words."""
-    shown = [f"{label} ({n:,})" for label, n in counts.items()]
-    hidden = len(shown) - SHOWN_CLASSES
-    return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
 
 
 def check_values(target: str, values: Sequence[Any]) -> None:
@@ -170,8 +170,6 @@ class Training:
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
         Number of each row's group.
-    labels : list
-        The values of the target: its classes, if it has some.
     roles : Roles
     facts : Facts
     """
@@ -180,7 +178,6 @@ class Training:
     y: AnyArray
     weights: FloatArray | None
     groups: IntArray | None
-    labels: list[Any]
     roles: Roles
     facts: Facts
 
@@ -218,8 +215,7 @@ def read_training(
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
     y = _read_target(known, target, path)
     labels, counts = np.unique(y, return_counts=True)
-    classes = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-    check_values(target, list(classes))
+    check_values(target, labels.tolist())
     if y.dtype.kind not in "iuf":
         check_text_target(target, y.tolist(), columns.task)
     task = guess_task(y) if columns.task == "auto" else columns.task
@@ -230,12 +226,13 @@ def read_training(
         n_rows=X.num_rows,
         n_left_out=table.num_rows - known.num_rows,
         target=target,
-        values=tell_numbers(y.min(), y.max(), y.mean()) if task == "regression" else tell_classes(classes),
         task=task,
+        counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+        span=(y.min(), y.max(), y.mean()) if task == "regression" else NO_SPAN,
         kinds=_sort_columns(X, roles),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
-    return Training(X, y, row_weights, codes, list(classes), roles, facts)
+    return Training(X, y, row_weights, codes, roles, facts)
 
 
 def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:

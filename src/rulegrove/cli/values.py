@@ -8,7 +8,7 @@ from typing import Any
 
 from rulegrove.cli.parameters import SEED
 from rulegrove.cli.reading import check_file
-from rulegrove.cli.scoring import Ensemble
+from rulegrove.cli.scoring import Ensemble, find_label
 from rulegrove.cli.words import suggest
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
@@ -107,11 +107,10 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
         raise InvalidInputError(f"`{option}` is for classes, and this is a regression; leave it out or set `--task`.")
     if isinstance(chosen.get("class_weight"), dict):
         spelled = {str(label): label for label in labels}
-        for word in chosen["class_weight"]:
-            if word not in spelled:
-                hint = suggest(word, list(spelled))
-                raise InvalidInputError(f"`--class-weight` names '{word}', which is no class of the target.{hint}")
-        chosen["class_weight"] = {spelled[word]: weight for word, weight in chosen["class_weight"].items()}
+        chosen["class_weight"] = {
+            find_label(spelled, word, "--class-weight", "target"): weight
+            for word, weight in chosen["class_weight"].items()
+        }
     return kind(**chosen, **settings)
 
 
