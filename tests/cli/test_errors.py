@@ -1,12 +1,13 @@
-"""Errors of the user are one line; bugs keep their traceback."""
+"""Notes and warnings are one line, which `--quiet` spares; so are errors of the user, and bugs keep their traceback."""
 
 import errno
+import sys
 import warnings
 
 import pytest
 import typer
 
-from rulegrove.cli.errors import reporting
+from rulegrove.cli.errors import note, reporting, shows_progress
 from rulegrove.exceptions import RulegroveWarning
 
 
@@ -84,3 +85,20 @@ def test_ctrl_c_is_130(capsys):
 def test_other_errors_pass(error):
     with pytest.raises(type(error)):
         raising(error)()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_quiet_spares_notes_warnings_and_progress(capsys, monkeypatch, quiet):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    seen = []
+
+    @reporting
+    def command(quiet):
+        note("one\ntwo")
+        warnings.warn("three", RulegroveWarning, stacklevel=1)
+        seen.append(shows_progress())
+
+    warnings.simplefilter("always")
+    command(quiet=quiet)
+    assert capsys.readouterr() == ("", "" if quiet else "one\\ntwo\nWarning: three\n")
+    assert seen == [not quiet]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rulegrove.cli.output import note, plain, print_csv, print_json, print_table, print_text, shows_progress
+from rulegrove.cli.output import plain, print_csv, print_json, print_table, print_text
 
 
 def test_json_is_strict(capsys):
@@ -56,15 +56,3 @@ def test_tables_keep_every_cell(capsys, monkeypatch):
     assert printed.count("word ") + printed.count("word\n") >= 20
     assert "[/]" in printed
     assert all(len(line) <= 40 for line in printed.splitlines())
-
-
-def test_notes_go_to_standard_error_unless_quiet(capsys):
-    note("one\ntwo")
-    note("never", quiet=True)
-    assert capsys.readouterr() == ("", "one\\ntwo\n")
-
-
-def test_progress_is_for_somebody_who_watches(monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert shows_progress(quiet=False)
-    assert not shows_progress(quiet=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cli_tables import FAST, NAMES, SETTINGS, TARGET, make_table
-from rulegrove import RuleEnsembleClassifier, load_model
+from cli_tables import FAST, NAMES, TARGET, make_table
+from rulegrove import load_model
 from rulegrove.cli.reading import read_table
 
 
@@ -51,29 +51,6 @@ def test_columns_go_by_name_and_categories_stay_text(run, write, tmp_path):
     run("predict", model, write(digits.select(["y", "x", "code"]), "digits.csv"), "-o", tmp_path / "out.csv")
     predicted = read_table(tmp_path / "out.csv")["prediction"].to_pylist()
     assert predicted == load_model(model).predict(digits.select(["code", "x"])).tolist()
-
-
-def test_models_without_names_go_by_position(run, write, tmp_path):
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    model = RuleEnsembleClassifier(**SETTINGS).fit(X, X[:, 0] > 0)
-    model.save(tmp_path / "model.json")
-    data = write(pa.table({"one": X[:, 0], "two": X[:, 1]}))
-    run("predict", tmp_path / "model.json", data, "-o", tmp_path / "out.csv")
-    assert read_table(tmp_path / "out.csv")["prediction"].to_pylist() == model.predict(X).tolist()
-
-
-@pytest.mark.parametrize("fitted", ["classes", "number"], indirect=True)
-def test_only_columns_that_the_rules_speak_of_are_needed(run, read_json, fitted, write, tmp_path):
-    """A table without a column that no rule has was refused."""
-    model, data = fitted
-    loaded, rows = load_model(model), read_table(data)
-    names = [feature.name for feature in loaded.model_.features]
-    used = {names[feature] for term in loaded.model_.terms for feature in term.features}
-    assert len(used) < len(names)
-    run("predict", model, write(rows.select(sorted(used)), "few.csv"), "-o", tmp_path / "out.parquet")
-    expected = loaded.predict(rows.drop_columns([TARGET])).tolist()
-    assert read_table(tmp_path / "out.parquet")["prediction"].to_pylist() == expected
-    assert read_json("explain", model, tmp_path / "few.csv", "--row", 3)["prediction"] == expected[3]
 
 
 def test_what_cannot_be_done_is_one_line(refuse, fitted, write, tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook
 
 from cli_tables import FAST, TARGET, make_table
-from rulegrove.cli.reading import find_column, read_table
+from rulegrove.cli.reading import find_name, read_table
 from rulegrove.exceptions import InvalidInputError
 
 TABLE = {"a b": [1, 2], 'ä"': [0.5, None], "😀": ["x", None], "ja": [True, False]}
@@ -177,11 +177,11 @@ def test_any_bytes_are_a_table_or_one_error(tmp_path_factory, content, suffix):
 
 def test_accents_may_be_composed_in_another_way():
     table = pa.table({"Gro\u0308ße": [1], "a": [2]})
-    assert find_column(table, "Größe", "--target") == "Gro\u0308ße"
+    assert find_name(table.column_names, "Größe", "--target") == "Gro\u0308ße"
     both = pa.table({"Gro\u0308ße": [1], "Größe": [2]})
-    assert find_column(both, "Größe", "--target") == "Größe"
+    assert find_name(both.column_names, "Größe", "--target") == "Größe"
     with pytest.raises(InvalidInputError, match="`--target` names 'Grösse'"):
-        find_column(table, "Grösse", "--target")
+        find_name(table.column_names, "Grösse", "--target")
 
 
 def test_a_column_without_a_name_gets_one(tmp_path):

@@ -128,12 +128,20 @@ def test_groups_that_cannot_be(refuse, write, table):
     refuse("fit", *parts, "-t", "y", "--groups", "few", says="`--groups` is for one table that is read whole")
 
 
-def test_columns_are_one_thing(refuse, write, table):
-    data = write(table)
+@pytest.mark.parametrize("kind", ["whole", "parts"])
+def test_columns_are_one_thing(refuse, write, table, kind):
+    """Of a table in parts the fit refused them, in words of Python and after what was read was told."""
+    data = [write(table)] if kind == "whole" else [write(table, "1.parquet"), write(table, "2.parquet")]
     both = ("--number", "share", "--categorical", "share")
-    refuse("fit", data, "-t", "y", *both, says="`--categorical` and `--number` both name 'share'; it can be one only.")
-    refuse("fit", data, "-t", "y", "--drop", "x", "--number", "x", says="`--number` names 'x', which is no attribute")
-    refuse("fit", data, "-t", "y", "--number", "shar", says="Did you mean 'share'?")
+    refuse("fit", *data, "-t", "y", *both, says="`--categorical` and `--number` both name 'share'; it can be one only.")
+    for option in ("--drop", "--weights"):
+        says = "`--number` names 'x', which is no attribute here; leave one of the two out."
+        refuse("fit", *data, "-t", "y", option, "x", "--number", "x", says=says)
+    refuse("fit", *data, "-t", "y", "--number", "shar", says="Did you mean 'share'?")
+
+
+def test_words_that_are_to_be_numbers_leave_no_target(refuse, write, table):
+    refuse("fit", write(table), "-t", "key", "--number", "key", says="The target 'key' has no value in any row of ")
 
 
 def test_numbers_that_are_text_are_no_classes(refuse, read_json, write, tmp_path):

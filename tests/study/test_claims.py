@@ -1,18 +1,27 @@
+"""One file for the package: every statement of every module is checked on the same measured results."""
+
 from dataclasses import replace
 
-from rulegrove.study.claims import CLAIMS, check_claims, tabulate_claims
-from rulegrove.study.claims.base import FAILS, HOLDS, IN_PART, UNDECIDED, curve, judge, noise
+import pytest
+
+from rulegrove.study.claims import CLAIMS, tabulate_claims
+from rulegrove.study.claims.base import FAILS, HOLDS, IN_PART, UNDECIDED, Claim, Finding, curve, noise
 from rulegrove.study.parts import PARTS
 from rulegrove.study.results import Results
 
 
+def check_all(results):
+    """Return our figure and the verdict by statement."""
+    return {statement: (ours, verdict) for statement, _, ours, verdict, _ in tabulate_claims(results).rows}
+
+
 def test_every_statement_gets_a_verdict(measured, lines_of_sets):
-    checked = check_claims(Results([*measured, *lines_of_sets]))
+    checked = check_all(Results([*measured, *lines_of_sets]))
     assert len(checked) == len(CLAIMS)
-    for claim, verdict in checked:
-        assert verdict.holds in (HOLDS, IN_PART, FAILS, UNDECIDED), claim.statement
-        assert any(letter.isdigit() for letter in verdict.ours) or ":" in verdict.ours, claim.statement
-        assert "nan" not in verdict.ours, claim.statement
+    for statement, (ours, verdict) in checked.items():
+        assert verdict in (HOLDS, IN_PART, FAILS, UNDECIDED), statement
+        assert any(letter.isdigit() for letter in ours) or ":" in ours, statement
+        assert "nan" not in ours, statement
 
 
 def test_statements_belong_to_parts_and_differ():
@@ -22,11 +31,11 @@ def test_statements_belong_to_parts_and_differ():
 
 def test_made_up_errors_decide_as_they_must(lines_of_sets):
     """Pathbuild has 1 % everywhere, bagging 7 % and more, boosting 8 %."""
-    verdicts = {claim.statement: verdict for claim, verdict in check_claims(lines_of_sets)}
-    beats = verdicts["The rule ensemble beats bagging for the majority of the vehicle classes"]
-    assert (beats.holds, beats.ours[:25]) == (HOLDS, "lower error on 4 of 4 cla")
-    assert verdicts["If the trees vote, the rule ensemble is better on some sets but not others"].holds == FAILS
-    assert verdicts["Much stronger than the tree ensembles if each tree's predictions are averaged"].holds == HOLDS
+    found = check_all(lines_of_sets)
+    ours, verdict = found["The rule ensemble beats bagging for the majority of the vehicle classes"]
+    assert (verdict, ours[:25]) == (HOLDS, "lower error on 4 of 4 cla")
+    assert found["If the trees vote, the rule ensemble is better on some sets but not others"][1] == FAILS
+    assert found["Much stronger than the tree ensembles if each tree's predictions are averaged"][1] == HOLDS
 
 
 def test_the_table_is_a_line_a_statement(measured):
@@ -34,8 +43,15 @@ def test_the_table_is_a_line_a_statement(measured):
     assert len(table.rows) == sum(claim.part in measured.distinct("part") for claim in CLAIMS)
 
 
-def test_words_and_curves(measured):
-    assert [judge(True), judge(False, True), judge(False)] == [HOLDS, IN_PART, FAILS]
+@pytest.mark.parametrize(
+    ("finding", "word"),
+    [(Finding("", True), HOLDS), (Finding("", False, True), IN_PART), (Finding("", False), FAILS)],
+)
+def test_findings_are_words(measured, finding, word):
+    assert Claim("1", "terms", "s", lambda results: finding).check(measured)[1] == word
+
+
+def test_curves_and_noise(measured):
     here = measured.where(part="threshold")
     grid, means, spreads = curve(here)
     assert grid == [0.0, 1.0]
@@ -44,9 +60,9 @@ def test_words_and_curves(measured):
 
 
 def test_two_repetitions_decide_nothing_about_a_variance(measured):
-    verdicts = {claim.statement: verdict.holds for claim, verdict in check_claims(measured)}
-    assert verdicts["The variance of the error increases with larger trees"] == UNDECIDED
-    assert verdicts["More rules, less variance of the error"] == UNDECIDED
+    found = check_all(measured)
+    assert found["The variance of the error increases with larger trees"][1] == UNDECIDED
+    assert found["More rules, less variance of the error"][1] == UNDECIDED
 
 
 def test_equal_accuracy_is_not_claimed_where_it_was_not_reached(measured):
@@ -55,7 +71,6 @@ def test_equal_accuracy_is_not_claimed_where_it_was_not_reached(measured):
         replace(line, result=0.0) if (line.method, line.metric) == ("pathbuild", "reached") else line
         for line in measured.where(part="sparsity")
     )
-    statement = "At equal accuracy Pathbuild keeps 40 to 50 %, the others 12 to 19 %"
-    verdict = {claim.statement: verdict for claim, verdict in check_claims(missed)}[statement]
-    assert verdict.holds != HOLDS
-    assert "got there in 0%" in verdict.ours
+    ours, verdict = check_all(missed)["At equal accuracy Pathbuild keeps 40 to 50 %, the others 12 to 19 %"]
+    assert verdict != HOLDS
+    assert "got there in 0%" in ours

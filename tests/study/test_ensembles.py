@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from rulegrove.study.ensembles import SOLVERS, paper_ensemble, path_errors, path_scores, set_ensemble, sweep
+from rulegrove.study.ensembles import (
+    SOLVERS,
+    balanced_errors,
+    paper_ensemble,
+    path_predictions,
+    path_scores,
+    set_ensemble,
+    sweep,
+)
 from rulegrove.study.splits import error_rates, split_candidates
 
 
@@ -30,7 +38,8 @@ def test_path_errors_end_at_the_error_of_the_model(tiny):
     rows = split_candidates(tiny, 0)
     model = paper_ensemble(tiny, 0, solver="glmnet", selection=0.01).fit(rows.X, rows.y)
     expected = error_rates(rows.y_test, model.predict(rows.X_test))["balanced error"]
-    assert path_errors(model, rows)[-1] == pytest.approx(expected)
+    errors = balanced_errors(rows.y_test, path_predictions(model, rows.X_test))
+    assert errors[-1] == pytest.approx(expected)
 
 
 def test_all_solvers_see_the_same_rules(tiny):

@@ -1,10 +1,9 @@
 import re
 
-from rulegrove.study.parts import PARTS
 from rulegrove.study.report import Section, as_html, as_markdown, list_sections, write_report
 from rulegrove.study.results import Results
 from rulegrove.study.tables import Table
-from rulegrove.study.words import PART_TITLES, PART_WORDS
+from rulegrove.study.words import PART_TITLES
 
 
 def test_the_page_needs_no_other_file_and_says_quick(drawn):
@@ -37,10 +36,6 @@ def test_cells_are_escaped():
     assert "p | q &amp; &lt;r&gt; <b>bold</b> <code>code</code>" in page
     assert '<h2 id="s0">s &amp; t</h2>' in page
     assert "| p \\| q & <r> **bold** `code` |" in markdown
-
-
-def test_every_part_has_words():
-    assert set(PART_TITLES) == set(PART_WORDS) == set(PARTS)
 
 
 def test_sections_end_with_departures_and_errata(measured):

@@ -1,11 +1,13 @@
 """`rulegrove datasets`: tables to try things on."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note
+from rulegrove.cli.words import count
 
 
 def datasets(
@@ -18,34 +20,28 @@ def datasets(
 
     Example: rulegrove datasets pima -o pima.csv
     """
-    from rulegrove.cli.output import note, print_csv, print_json, print_table
-    from rulegrove.cli.words import count
+    from rulegrove.cli.output import print_csv, print_json, print_table
     from rulegrove.cli.writing import check_outputs, write_table
     from rulegrove.datasets import load, names
     from rulegrove.exceptions import InvalidInputError
 
     check_outputs({"--output": output}, table=True)
-    if name is None:
+    if name is not None:
+        table = load(name).frame("pyarrow")
         if output is not None:
-            raise InvalidInputError(f"Which set is to be written? There are {', '.join(names())}.")
-        sets = [load(one) for one in names()]
-        listed: dict[str, list[Any]] = {
-            "name": [one.name for one in sets],
-            "rows": [len(one.y) for one in sets],
-            "attributes": [one.X.shape[1] for one in sets],
-            "classes": [len(set(one.y.tolist())) for one in sets],
-            "what": [one.description for one in sets],
-        }
+            write_table(table, output)
+            note(f"{count(table.num_rows, 'row')} written to '{output}'; the column 'class' is the target.")
         if as_json:
-            print_json([dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)])
-        else:
-            print_table({key: list(map(str, cells)) for key, cells in listed.items()}, words=["name", "what"])
+            print_json({"name": name, "rows": table.num_rows, "output": output})
+        elif output is None:
+            print_csv(table)
         return
-    table = load(name).frame("pyarrow")
     if output is not None:
-        write_table(table, output)
-        note(f"{count(table.num_rows, 'row')} written to '{output}'; the column 'class' is the target.", quiet=quiet)
+        raise InvalidInputError(f"Which set is to be written? There are {', '.join(names())}.")
+    heads = ("name", "rows", "attributes", "classes", "what")
+    sets = [(one.name, *one.X.shape, len(set(one.y.tolist())), one.description) for one in map(load, names())]
     if as_json:
-        print_json({"name": name, "rows": table.num_rows, "output": None if output is None else str(output)})
-    elif output is None:
-        print_csv(table)
+        print_json([dict(zip(heads, one, strict=True)) for one in sets])
+    else:
+        columns = zip(heads, zip(*sets, strict=True), strict=True)
+        print_table({head: [str(cell) for cell in cells] for head, cells in columns}, words=["name", "what"])

@@ -1,11 +1,11 @@
-"""What a command says when it cannot go on, and what the library warns of: one line, in words of the command line."""
+"""What commands write to standard error: notes, warnings and errors, one line each, in words of the command line."""
 
 import errno
 import functools
 import re
 import sys
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import Any, ParamSpec
 
 import typer
@@ -16,6 +16,7 @@ from rulegrove.cli.parameters import ensemble_options, selector_options
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 P = ParamSpec("P")
+_quiet = False  # whether the command that runs was given `--quiet`; of all threads, which warn too
 
 # What the library says of its parameters, and what the command line has in their place; other parameters are options of
 # the same name.
@@ -31,6 +32,17 @@ _PHRASES = {
 }
 
 
+def note(words: str) -> None:
+    """Write a line for the user, which `--quiet` spares; standard output is kept for the result."""
+    if not _quiet:
+        sys.stderr.write(f"{printable(words)}\n")
+
+
+def shows_progress() -> bool:
+    """Whether somebody is there to see progress."""
+    return not _quiet and sys.stderr.isatty()
+
+
 def reporting(command: Callable[P, None]) -> Callable[P, None]:
     """Return a command that tells of errors of the user and of warnings in one line each.
 
@@ -41,9 +53,11 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        global _quiet
+        _quiet = bool(kwargs.get("quiet"))
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _ignore if kwargs.get("quiet") else _show_warning
+                warnings.showwarning = _show_warning
                 command(*args, **kwargs)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
@@ -75,20 +89,13 @@ def name_options(words: str) -> str:
     >>> name_options("List it in `numeric_features`, or raise `max_bins`=255.")
     'List it in `--number`, or raise `--max-bins`=255.'
     """
-    for phrase, own in _PHRASES.items():
-        words = words.replace(phrase, own)
+    for phrase, option in _PHRASES.items():
+        words = words.replace(phrase, option)
     known = {one.name for one in (*ensemble_options(), *selector_options())}
-    return re.sub(r"`(\w+)(?=[`=])", lambda found: _name_option(found, known), words)
+    named = re.compile(r"`(\w+)(?=[`=])")
+    return named.sub(lambda match: f"`--{match[1].replace('_', '-')}" if match[1] in known else match[0], words)
 
 
-def _name_option(found: "re.Match[str]", known: Container[str]) -> str:
-    return f"`--{found[1].replace('_', '-')}" if found[1] in known else found[0]
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Write a warning as one line."""
-    sys.stderr.write(f"Warning: {printable(name_options(' '.join(str(message).split())))}\n")
-
-
-def _ignore(*_: Any, **__: Any) -> None:
-    """Write nothing."""
+    note(f"Warning: {name_options(' '.join(str(message).split()))}")

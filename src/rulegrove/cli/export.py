@@ -1,11 +1,14 @@
 """`rulegrove export`: a model for other places."""
 
+import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note
 
 Format = Literal["sql", "onnx", "python", "text", "markdown", "json"]
 Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
@@ -28,22 +31,32 @@ def export(
 
     Example: rulegrove export model.json --to sql --dialect duckdb --table customers --keep id
     """
+    from rulegrove import export as exports
     from rulegrove._files import write_whole
-    from rulegrove.cli.exporting import write_export
-    from rulegrove.cli.output import note, print_json, print_text
+    from rulegrove.cli.output import print_json, print_text
     from rulegrove.cli.scoring import read_model
     from rulegrove.cli.writing import check_outputs
+    from rulegrove.estimators.model_file import dump_model
     from rulegrove.exceptions import InvalidInputError
 
     check_outputs({"--output": output}, [model])
     if to == "onnx" and output is None:
         raise InvalidInputError("An ONNX graph is no text; write it to a file with -o model.onnx.")
-    content = write_export(read_model(model), to, table=table, dialect=dialect, keep=keep or (), top=top)
+    fitted = read_model(model)
+    parts = next(csv.reader([table], delimiter="."), [])  # of the table's name; double quotes hold a dot
+    writers: dict[str, Callable[[], str | bytes]] = {
+        "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or ()) + "\n",
+        "onnx": lambda: exports.to_onnx(fitted).SerializeToString(),
+        "python": lambda: exports.to_python(fitted),
+        "text": lambda: exports.to_text(fitted, top=top),
+        "markdown": lambda: exports.to_markdown(fitted, top=top),
+        "json": lambda: dump_model(fitted),
+    }
+    content = writers[to]()
     if output is not None:
         write_whole(output, content)
-        note(f"Written to '{output}'.", quiet=quiet)
+        note(f"Written to '{output}'.")
     if as_json:
-        text = content if isinstance(content, str) and output is None else None
-        print_json({"to": to, "text": text, "output": None if output is None else str(output)})
-    elif output is None and isinstance(content, str):
+        print_json({"to": to, "text": None if output else content, "output": output})
+    elif isinstance(content, str) and output is None:
         print_text(content)

@@ -1,28 +1,35 @@
 """`rulegrove fit`: from a table to ranked rules."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note, shows_progress
 from rulegrove.cli.parameters import ensemble_options, takes_parameters
+from rulegrove.cli.rules import describe_model, print_rules
+from rulegrove.cli.words import list_settings
+
+if TYPE_CHECKING:
+    from rulegrove.cli.scoring import Ensemble
 
 
+# As many parameters as the command has options: typer reads them from here, in this order.
 @takes_parameters(ensemble_options())
 def fit(
+    *,
     data: options.Parts,
     target: options.Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Interactive page to write: report.html; with the training rows.")
     ] = None,
-    task: options.Task = "auto",
-    drop: options.Drop = None,
-    categorical: options.Categorical = None,
-    number: options.Number = None,
-    keep_identifiers: options.KeepIdentifiers = False,
-    groups: options.Groups = None,
+    columns: options.Columns,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of groups, such as patients: the rows of one are held out together."),
+    ] = None,
     weights: options.Weights = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
@@ -42,55 +49,53 @@ def fit(
 
     Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
-    from rulegrove.cli.fitting import describe_held_out, make_estimator, read_own_rules
-    from rulegrove.cli.large import LargeTraining, is_large, read_large
-    from rulegrove.cli.output import note, print_json, shows_progress
-    from rulegrove.cli.rule_output import describe_model, print_rules
+    from rulegrove.cli import large, values
+    from rulegrove.cli.output import print_json
     from rulegrove.cli.training import Training, read_training
-    from rulegrove.cli.values import read_settings
-    from rulegrove.cli.words import tell_preset, tell_settings
     from rulegrove.cli.writing import check_outputs
     from rulegrove.estimators.figures import tell_held_out
     from rulegrove.estimators.presets import find_settings
 
     check_outputs({"--output": output, "--report": report}, [*data, rules])
-    chosen = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
-    given: dict[str, Any] = {"task": task, "weights": weights, "groups": groups, **chosen}
-    training: Training | LargeTraining
-    if is_large(data):
-        n_jobs = read_settings({"n_jobs": parameters.get("n_jobs")}).get("n_jobs")
-        training = read_large(data, target, **given, n_jobs=n_jobs, verbose=shows_progress(quiet))
+    training: Training | large.LargeTraining
+    if large.is_large(data):
+        training = large.read_large(data, target, columns, weights, groups, n_jobs=parameters.get("n_jobs"))
     else:
-        training = read_training(data[0], target, **given)
-    training.tell(quiet=quiet)
-    own = None if rules is None else read_own_rules(rules)
-    rules_of_own = {"rules": own, "force_rules": force_rules}
-    words = {**parameters, **rules_of_own}
-    model = make_estimator(training, words, keep_identifiers=keep_identifiers, verbose=shows_progress(quiet))
+        training = read_training(data[0], target, columns, weights, groups)
+    training.facts.tell()
+    words = {**parameters, "rules": None if rules is None else values.read_own_rules(rules), "force_rules": force_rules}
+    settings = {**training.roles.settings, "verbose": int(shows_progress())}
+    model = values.make_estimator(training.facts.task, training.facts.counts, words, **settings)
     training.fit(model)
     if model.preset is not None:
-        note(tell_preset(model.preset, find_settings(model)), quiet=quiet)
+        note(f"Preset '{model.preset}': {list_settings(find_settings(model), 'nothing that was not given')}.")
     if verbose:
-        note(tell_settings(model.settings_), quiet=quiet)
+        note(f"Settled: {list_settings(model.settings_, 'nothing was left open')}.")
     if output is not None:
         model.save(output)
     if report is not None:
-        from rulegrove.cli.reporting import title_report
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(), training=True, title=title_report(target, data[0]))
+        write_report(model, report, *training.show(), training=True, title=f"Rules for {target}")
     if as_json:
-        saved = {
-            name: None if path is None else str(path) for name, path in {"model": output, "report": report}.items()
-        }
-        print_json(
-            {"data": training.describe(), "held_out": describe_held_out(model), **describe_model(model, None), **saved}
-        )
+        told = {"data": training.facts.describe(), "held_out": _describe_held_out(model)}
+        print_json({**told, **describe_model(model), "model": output, "report": report})
         return
     if output is None or not quiet:
-        print_rules(model, top, quiet=quiet)
+        print_rules(model, top)
     if model.held_out_ is not None:
-        note(tell_held_out(model.held_out_), quiet=quiet)
+        note(tell_held_out(model.held_out_))
     if report is not None:
-        note(f"Report written to '{report}'; open it in a browser.", quiet=quiet)
-    note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.", quiet=quiet)
+        note(f"Report written to '{report}'; open it in a browser.")
+    note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.")
+
+
+def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:
+    """Return how well a model did on held-out rows, for JSON; what is not known is None."""
+    from rulegrove.estimators._file_figures import encode_figures
+
+    figures = encode_figures(model.held_out_)
+    if figures is None:
+        return None
+    shown = {name: value for name, value in figures.items() if name not in ("rocs", "reliabilities")}
+    return {name: None if value == "nan" else value for name, value in shown.items()}

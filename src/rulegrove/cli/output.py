@@ -1,4 +1,4 @@
-"""What commands say: notes on standard error, results on standard output as tables or as JSON."""
+"""Results on standard output: tables for people, CSV and JSON for programs."""
 
 import io
 import json
@@ -21,17 +21,6 @@ from rulegrove.cli.writing import write_csv
 
 WIDTH = 120  # of tables that do not go to a terminal
 NARROW = 100  # a terminal of fewer columns has little room
-
-
-def note(words: str, *, quiet: bool = False) -> None:
-    """Write a line for the user to standard error, which keeps the result on standard output clean."""
-    if not quiet:
-        sys.stderr.write(f"{printable(words)}\n")
-
-
-def shows_progress(quiet: bool) -> bool:
-    """Whether somebody is there to see progress."""
-    return not quiet and sys.stderr.isatty()
 
 
 def print_table(columns: Mapping[str, Sequence[str]], *, words: Sequence[str] = (), spare: Sequence[str] = ()) -> None:

@@ -11,24 +11,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-Command = TypeVar("Command", bound=Callable[..., None])
+from rulegrove.cli.options import Columns
 
 PANEL = "Parameters of the estimator"
 SEED = 0
-OWN_OPTIONS = (
-    "categorical_features",
-    "numeric_features",
-    "identifiers",
-    "task",
-    "verbose",
-    "trees",
-    "rules",
-    "force_rules",
-)
+OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
+OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules")
 
 # Words of all other annotations are read by `values`.
 _TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}
@@ -60,16 +52,8 @@ class Parameter:
         braces = re.match(r"\{(.*?)\}", self.kind)
         return re.findall(r'"(.*?)"', braces[1]) if braces else []
 
-    def option(self, panel: str, shown_default: str | None = None) -> inspect.Parameter:
-        """Return the option; None stands for one that was not given.
-
-        Parameters
-        ----------
-        panel : str
-            Heading of the help it stands under.
-        shown_default : str, optional
-            The default in words.
-        """
+    def option(self, shown_default: str = "") -> inspect.Parameter:
+        """Return the option, perhaps with other words for its default; None stands for one that was not given."""
         choices, kind, flag = self.choices, _TYPES.get(self.annotation, str), self.name.replace("_", "-")
         words = kind is str and choices
         option = typer.Option(
@@ -78,7 +62,7 @@ class Parameter:
             metavar="|".join([*choices, *re.findall(r"\b(int|float|dict)\b", self.kind)]) if words else None,
             show_default=False,
             autocompletion=(lambda: choices) if words else None,
-            rich_help_panel=panel,
+            rich_help_panel=PANEL,
         )
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
@@ -103,9 +87,9 @@ def read_parameters(module: str, name: str) -> tuple[Parameter, ...]:
     init = next(node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
     told = _read_docstring(ast.get_docstring(found) or "")
     return tuple(
-        Parameter(own.arg, ast.unparse(own.annotation), ast.literal_eval(default), *told.get(own.arg, ()))
-        for own, default in zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-        if own.annotation is not None and default is not None
+        Parameter(given.arg, ast.unparse(given.annotation), ast.literal_eval(default), *told.get(given.arg, ()))
+        for given, default in zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+        if given.annotation is not None and default is not None
     )
 
 
@@ -122,44 +106,51 @@ def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
 
 def ensemble_options() -> list[inspect.Parameter]:
     """Return options for the parameters of both rule ensembles."""
-    regression = {one.name: one.default for one in read_parameters("_base", "BaseRuleEnsemble")}
+    regression = {one.name: one.default for one in _suited("_base", "BaseRuleEnsemble")}
     options = []
-    for one in _suited(read_parameters("classifier", "RuleEnsembleClassifier")):
+    for one in _suited("classifier", "RuleEnsembleClassifier"):
         other = regression.get(one.name, one.default)
-        same = one.name == "random_state" or other == one.default
-        options.append(one.option(PANEL, None if same else f"{_word(one.default)}; {_word(other)} for regression"))
+        both = f"{_word(one.default)}; {_word(other)} for regression"
+        options.append(one.option("" if other == one.default else both))
     return options
 
 
 def selector_options() -> list[inspect.Parameter]:
     """Return options for the parameters of the attribute selector; what it shares with the classifier is told there."""
     shared = {one.name: one for one in read_parameters("classifier", "RuleEnsembleClassifier")}
-    own = _suited(read_parameters("attributes", "RuleAttributeSelector"))
-    told = [one if one.kind else replace(shared[one.name], default=one.default) for one in own]
-    return [one.option(PANEL) for one in told]
+    suited = _suited("attributes", "RuleAttributeSelector")
+    return [(one if one.kind else replace(shared[one.name], default=one.default)).option() for one in suited]
 
 
-def _suited(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+def _suited(module: str, name: str) -> Iterator[Parameter]:
     """Leave out what the commands have options of their own for, and fix the seed: equal calls give equal rules."""
-    for one in parameters:
+    for one in read_parameters(module, name):
         if one.name == "random_state":
             yield replace(one, annotation="int", default=SEED)
         elif one.name not in OWN_OPTIONS:
             yield one
 
 
-def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command with ``**parameters`` these options in their place."""
+def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command these options for its ``**parameters``, and those of its `columns`."""
 
-    def extend(command: Command) -> Command:
+    def extend(command: Callable[..., None]) -> Callable[..., None]:
+        of_columns = inspect.signature(Columns).parameters
         signature = inspect.signature(command)
-        own = [
-            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for one in signature.parameters.values()
-            if one.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
-        command.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-        return command
+        shown: list[inspect.Parameter] = []
+        for one in signature.parameters.values():
+            if one.annotation is Columns:
+                shown += of_columns.values()
+            elif one.kind is not inspect.Parameter.VAR_KEYWORD:
+                shown.append(one)
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            command(columns=Columns(**{name: given.pop(name) for name in of_columns}), **given)
+
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*shown, *options)]
+        run.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
+        return run
 
     return extend
 

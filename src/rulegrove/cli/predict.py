@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note
+from rulegrove.cli.words import count
 
 
 def predict(
@@ -23,27 +25,25 @@ def predict(
 
     The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
     """
-    from rulegrove.cli.large import is_large
-    from rulegrove.cli.output import note, print_csv, print_json, shows_progress
-    from rulegrove.cli.predicting import predict_parts, predict_table
-    from rulegrove.cli.scoring import read_model, read_rows
-    from rulegrove.cli.words import count
+    from rulegrove.cli.large import is_large, predict_large
+    from rulegrove.cli.output import print_csv, print_json
+    from rulegrove.cli.scoring import predict_table, read_model, read_rows
     from rulegrove.cli.writing import check_outputs, write_table
 
     check_outputs({"--output": output}, [model, *data], table=True)
     fitted = read_model(model)
     if is_large(data):
-        n_rows = predict_parts(fitted, data, output, keep or (), raw=raw, verbose=shows_progress(quiet))
-        note(f"{count(n_rows, 'prediction')} written to '{output}'.", quiet=quiet)
-        if as_json:
-            print_json({"predictions": n_rows, "output": str(output)})
-        return
-    predicted = predict_table(fitted, read_rows(fitted, data[0]), keep or ())
-    if output is not None:
-        write_table(predicted, output, raw=raw)
-        note(f"{count(predicted.num_rows, 'prediction')} written to '{output}'.", quiet=quiet)
+        n_rows = predict_large(fitted, data, output, keep or (), raw)
+    else:
+        table = predict_table(fitted, read_rows(fitted, data[0]), keep or ())
+        if output is None and as_json:
+            print_json({"predictions": table.to_pylist(), "output": None})
+        elif output is None:
+            print_csv(table, raw=raw)
+        if output is None:
+            return
+        write_table(table, output, raw=raw)
+        n_rows = table.num_rows
+    note(f"{count(n_rows, 'prediction')} written to '{output}'.")
     if as_json:
-        rows = predicted.to_pylist() if output is None else predicted.num_rows
-        print_json({"predictions": rows, "output": None if output is None else str(output)})
-    elif output is None:
-        print_csv(predicted, raw=raw)
+        print_json({"predictions": n_rows, "output": output})

@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
 
-from rulegrove.cli.spreadsheets import unmark_text
+from rulegrove.cli.spreadsheets import holds_text, unmark_text
 from rulegrove.cli.words import count, list_names, suggest
 from rulegrove.columns.numbers import read_numbers
 from rulegrove.exceptions import InvalidInputError
@@ -66,32 +66,19 @@ def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
     return _as_text(table.rename_columns(names), text)
 
 
-def match_column(table: pa.Table, name: str) -> str | None:
-    """Return the name of a column as the table spells it (accents may be composed in another way), None without it."""
-    return match_name(table.column_names, name)
-
-
 def match_name(names: Sequence[str], name: str) -> str | None:
-    """Return one of the names of columns as it is spelled there, None where it is not among them."""
-    alike = [known for known in names if _composed(known) == _composed(name)]
-    return name if name in names else alike[0] if len(alike) == 1 else None
+    """Return one of the names of columns as it is spelled there, None where it is not among them.
 
-
-def find_column(table: pa.Table, name: str, option: str) -> str:
-    """Return the name of a column as the table spells it, refusing one that it does not have.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    name : str
-    option : str
-        What names the column, for the message.
+    Accents may be composed in another way.
     """
-    return find_name(table.column_names, name, option)
+    if name in names:
+        return name
+    alike = [known for known in names if unicodedata.normalize("NFC", known) == unicodedata.normalize("NFC", name)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def find_name(names: Sequence[str], name: str, option: str) -> str:
-    """Return one of the names of columns as it is spelled there, refusing one that is not among them."""
+    """Return one of the names of columns as it is spelled there; what an option names without it is refused."""
     found = match_name(names, name)
     if found is None:
         hint = suggest(name, names) or f" It has {list_names(names)}."
@@ -104,14 +91,10 @@ def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:
     column = table[name]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not holds_text(column.type):
         return table
     numbers = pa.array(read_numbers(np.array(column.to_pylist(), dtype=object)), from_pandas=True)
     return table.set_column(table.column_names.index(name), name, numbers)
-
-
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
 
 
 def check_file(path: Path) -> None:
@@ -159,14 +142,10 @@ def _refuse_ragged(path: Path, encoding: str, delimiter: str) -> None:
         line = rows.line_num + 1
         for row in rows:
             if row and len(row) != len(header):
-                way_out = (
-                    "fill up the line"
-                    if len(row) < len(header)
-                    else f"put double quotes around a cell that holds '{delimiter}'"
-                )
+                quotes = f"put double quotes around a cell that holds '{delimiter}'"
                 raise InvalidInputError(
                     f"'{path}' cannot be read as CSV: line {line} has {count(len(row), 'field')} and the header has "
-                    f"{len(header)}; {way_out}."
+                    f"{len(header)}; {'fill up the line' if len(row) < len(header) else quotes}."
                 )
             line = rows.line_num + 1
 
@@ -213,14 +192,6 @@ def _read_parquet(path: Path, text: Collection[str]) -> pa.Table:
         return file.read()
 
 
-def _read_feather(path: Path, text: Collection[str]) -> pa.Table:
-    return pyarrow.feather.read_table(path)
-
-
-def _read_json_lines(path: Path, text: Collection[str]) -> pa.Table:
-    return pyarrow.json.read_json(path)
-
-
 def _read_excel(path: Path, text: Collection[str]) -> pa.Table:
     """Read the first sheet of an Excel file; types are guessed from its cells as from those of a CSV file."""
     try:
@@ -256,15 +227,11 @@ def _spell(cell: Any) -> Any:
     return cell
 
 
-READERS: dict[str, tuple[str, Callable[[Path, Collection[str]], pa.Table]]] = {
-    ".csv": ("CSV", _read_csv),
-    ".tsv": ("CSV", _read_csv),
-    ".txt": ("CSV", _read_csv),
-    ".parquet": ("Parquet", _read_parquet),
-    ".feather": ("Feather", _read_feather),
-    ".arrow": ("Feather", _read_feather),
-    ".jsonl": ("JSON lines", _read_json_lines),
-    ".ndjson": ("JSON lines", _read_json_lines),
-    ".xlsx": ("Excel", _read_excel),
-    ".xlsm": ("Excel", _read_excel),
-}
+_KINDS: tuple[tuple[str, str, Callable[[Path, Collection[str]], pa.Table]], ...] = (
+    ("CSV", ".csv .tsv .txt", _read_csv),
+    ("Parquet", ".parquet", _read_parquet),
+    ("Feather", ".feather .arrow", lambda path, text: pyarrow.feather.read_table(path)),
+    ("JSON lines", ".jsonl .ndjson", lambda path, text: pyarrow.json.read_json(path)),
+    ("Excel", ".xlsx .xlsm", _read_excel),
+)
+READERS = {suffix: (name, read) for name, suffixes, read in _KINDS for suffix in suffixes.split()}

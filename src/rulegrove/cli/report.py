@@ -1,11 +1,12 @@
 """`rulegrove report`: a model as one HTML page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note
 
 
 def report(
@@ -23,16 +24,23 @@ def report(
 
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """
-    from rulegrove.cli.output import note, print_json
-    from rulegrove.cli.reporting import read_given, title_report
-    from rulegrove.cli.scoring import read_model
+    from rulegrove.cli.output import print_json
+    from rulegrove.cli.scoring import read_model, read_rows, read_target, take_attributes
     from rulegrove.cli.writing import check_outputs
+    from rulegrove.exceptions import InvalidInputError
     from rulegrove.report import write_report
 
     check_outputs({"--output": output}, [model, data])
     fitted = read_model(model)
-    X, y = read_given(fitted, data, target)
-    write_report(fitted, output, X, y, title=title or title_report(target, model))
-    note(f"Written to '{output}'; open it in a browser.", quiet=quiet)
+    X: Any = None
+    y: Any = None
+    if data is not None and target is not None:
+        X, y = read_target(fitted, data, target)
+    elif data is not None:
+        X = take_attributes(fitted, read_rows(fitted, data))
+    elif target is not None:
+        raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
+    write_report(fitted, output, X, y, title=title or (f"Rules for {target}" if target else f"Rules of {model.name}"))
+    note(f"Written to '{output}'; open it in a browser.")
     if as_json:
-        print_json({"report": str(output), "rows": None if X is None else len(X), "bytes": output.stat().st_size})
+        print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

@@ -1,12 +1,15 @@
-"""A model file and the rows it is to be applied to."""
+"""A model file applied to the rows of a table."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from rulegrove.cli.reading import check_file, match_column, read_table
+from rulegrove.cli.reading import check_file, convert_to_numbers, find_name, match_name, read_table
+from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model_file import load_model
@@ -22,6 +25,19 @@ def read_model(path: Path) -> Ensemble:
     return load_model(path)
 
 
+def label_words(model: Ensemble) -> dict[str, Any]:
+    """Return the classes of a model by their words; none where it predicts a number."""
+    return {} if model.model_.classes is None else {str(label): label for label in model.model_.classes.tolist()}
+
+
+def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) -> Any:
+    """Return the class that an option means by a word, refusing one that is none."""
+    if word not in labels:
+        hint = suggest(word, list(labels))
+        raise InvalidInputError(f"`{option}` names '{word}', which is no class of the {whose}.{hint}")
+    return labels[word]
+
+
 def read_rows(model: Ensemble, path: Path) -> pa.Table:
     """Read a table; columns that the model knows as text come as text, whatever they look like."""
     texts = [
@@ -32,11 +48,23 @@ def read_rows(model: Ensemble, path: Path) -> pa.Table:
     return read_table(path, text=texts)
 
 
-def used_columns(model: Ensemble) -> list[str]:
-    """Return the columns that the terms of a model speak of, in its order."""
-    features = model.model_.features
-    used = sorted({feature for term in model.model_.terms for feature in term.features})
-    return list(dict.fromkeys(features[feature].source for feature in used))
+def read_target(model: Ensemble, path: Path, target: str) -> tuple[Any, Any]:
+    """Read the attributes and the target of rows; those without a target are left out.
+
+    Classes come as the model spells them, which a file may do otherwise.
+    """
+    table = read_rows(model, path)
+    name = find_name(table.column_names, target, "--target")
+    labels = label_words(model)
+    if not labels:
+        table = convert_to_numbers(table, name)
+    known = table.filter(pc.invert(pc.is_null(table[name], nan_is_null=True)))
+    if not known.num_rows:
+        raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
+    X, values = take_attributes(model, known.drop_columns([name])), known[name].to_pylist()
+    if not labels:
+        return X, np.array(values)
+    return X, np.array([labels.get(str(value), value) for value in values], dtype=object)
 
 
 def take_attributes(model: Ensemble, table: pa.Table) -> Any:
@@ -52,8 +80,8 @@ def take_attributes(model: Ensemble, table: pa.Table) -> Any:
                 f"{table.num_columns}. Leave out the others."
             )
         return np.column_stack([_values(column) for column in table.columns])
-    found = {name: match_column(table, name) for name in model.feature_names_in_.tolist()}
-    missing = [name for name in used_columns(model) if found.get(name) is None]
+    found = {name: match_name(table.column_names, name) for name in model.feature_names_in_.tolist()}
+    missing = [name for name in model.model_.used_names if found.get(name) is None]
     if missing:
         hint = suggest(missing[0], table.column_names) if len(missing) == 1 else ""
         raise InvalidInputError(f"The table lacks {list_names(missing)}, which the model needs.{hint}")
@@ -64,6 +92,20 @@ def take_attributes(model: Ensemble, table: pa.Table) -> Any:
 
 def _values(column: pa.ChunkedArray) -> Any:
     """Return a column as numbers, or as objects where it holds words."""
-    if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
+    if holds_text(column.type):
         return np.array(column.to_pylist(), dtype=object)
     return column.cast(pa.float64()).to_numpy()
+
+
+def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str]) -> pa.Table:
+    """Return some columns of the rows, then predictions, and for classes the probability of each."""
+    X = take_attributes(model, rows)
+    found = {"prediction": pa.array(model.predict(X).tolist())}
+    if isinstance(model, RuleEnsembleClassifier):
+        names = [f"probability of {label}" for label in label_words(model)]
+        found.update(zip(names, map(pa.array, model.predict_proba(X).T), strict=True))
+    kept = [find_name(rows.column_names, name, "--keep") for name in keep]
+    for name in kept:
+        if name in found:
+            raise InvalidInputError(f"`--keep` names '{name}', which is a column of the result itself; rename it.")
+    return pa.table({**{name: rows[name] for name in kept}, **found})

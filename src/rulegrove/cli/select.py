@@ -6,21 +6,20 @@ from typing import Annotated, Any
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note, shows_progress
 from rulegrove.cli.parameters import selector_options, takes_parameters
+from rulegrove.cli.words import list_settings
 
 
 @takes_parameters(selector_options())
 def select(
+    *,
     data: options.Data,
     target: options.Target,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Table to write: the kept attributes and the target.")
     ] = None,
-    task: options.Task = "auto",
-    drop: options.Drop = None,
-    categorical: options.Categorical = None,
-    number: options.Number = None,
-    keep_identifiers: options.KeepIdentifiers = False,
+    columns: options.Columns,
     weights: options.Weights = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
@@ -28,39 +27,41 @@ def select(
     **parameters: Any,
 ) -> None:
     """Choose the attributes that matter, by votes of repeated fits."""
-    from rulegrove.cli.output import note, print_json, print_table, shows_progress
-    from rulegrove.cli.selecting import kept_table, vote_records
+    from rulegrove.cli.output import print_json, print_table
     from rulegrove.cli.training import read_training
-    from rulegrove.cli.values import column_settings, read_settings
-    from rulegrove.cli.words import tell_preset
+    from rulegrove.cli.values import read_settings
     from rulegrove.cli.writing import check_outputs, write_table
     from rulegrove.estimators.attributes import RuleAttributeSelector
 
     check_outputs({"--output": output}, [data], table=True)
-    chosen: dict[str, Any] = {"drop": drop or (), "categorical": categorical or (), "numbers": number or ()}
-    training = read_training(data, target, task=task, weights=weights, **chosen)
-    training.tell(quiet=quiet)
-    settings = {**read_settings(parameters), **column_settings(training.as_numbers, keep_identifiers)}
-    selector = RuleAttributeSelector(task=training.task, verbose=int(shows_progress(quiet)), **settings)
+    training = read_training(data, target, columns, weights)
+    training.facts.tell()
+    settings = {**read_settings(parameters), **training.roles.settings, "verbose": int(shows_progress())}
+    selector = RuleAttributeSelector(task=training.facts.task, **settings)
     selector.fit(training.X, training.y, sample_weight=training.weights)
     if selector.preset is not None:
-        note(tell_preset(selector.preset, selector.settings_), quiet=quiet)
+        note(f"Preset '{selector.preset}': {list_settings(selector.settings_, 'nothing that was not given')}.")
+    names, kept = selector.feature_names_in_.tolist(), selector.get_support().tolist()
     if output is not None:
-        write_table(kept_table(selector, training), output, raw=raw)
-    records = vote_records(selector)
+        smaller = training.X.select([name for name, is_kept in zip(names, kept, strict=True) if is_kept])
+        if training.roles.weights is not None:
+            smaller = smaller.append_column(training.roles.weights, [training.weights])
+        write_table(smaller.append_column(training.roles.target, [training.y.tolist()]), output, raw=raw)
+    votes, importances = selector.votes_.tolist(), selector.importances_.tolist()
+    records = [
+        {"attribute": names[k], "votes": votes[k], "importance": importances[k], "kept": kept[k]}
+        for k in selector.ranking_.argsort().tolist()
+    ]
     if as_json:
-        saved = None if output is None else str(output)
-        found = {"data": training.describe(), "settings": selector.settings_, "attributes": records}
-        print_json({**found, "output": saved})
+        found = {"data": training.facts.describe(), "settings": selector.settings_, "attributes": records}
+        print_json({**found, "output": output})
     elif output is None or not quiet:
-        print_table(
-            {
-                "attribute": [str(record["attribute"]) for record in records],
-                "votes": [f"{record['votes']} of {selector.n_repeats}" for record in records],
-                "importance": [f"{record['importance']:.1%}" for record in records],
-                "": ["kept" if record["kept"] else "" for record in records],
-            },
-            words=["attribute"],
-        )
+        cells = {
+            "attribute": [record["attribute"] for record in records],
+            "votes": [f"{record['votes']} of {selector.n_repeats}" for record in records],
+            "importance": [f"{record['importance']:.1%}" for record in records],
+            "": ["kept" if record["kept"] else "" for record in records],
+        }
+        print_table(cells, words=["attribute"])
     if output is not None:
-        note(f"Kept attributes written to '{output}'.", quiet=quiet)
+        note(f"Kept attributes written to '{output}'.")

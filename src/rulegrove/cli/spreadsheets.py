@@ -29,7 +29,7 @@ def mark_text(table: T) -> T:
     >>> mark_text(pa.table({"a": ["=1+1", "-5", "-", "x"], "b": [-1, 2, 3, 4]})).to_pydict()
     {'a': ["'=1+1", '-5', "'-", 'x'], 'b': [-1, 2, 3, 4]}
     """
-    arrays = [_mark(_as_text(column)) if _holds_text(column.type) else column for column in table.columns]
+    arrays = [_mark(column.cast(pa.large_string())) if holds_text(column.type) else column for column in table.columns]
     return type(table).from_arrays(arrays, names=_mark(pa.array(table.schema.names, pa.string())).to_pylist())
 
 
@@ -41,7 +41,7 @@ def unmark_text(table: T) -> T:
     >>> unmark_text(pa.table({"a": ["'=1+1", "'x'"]})).to_pydict()
     {'a': ['=1+1', "'x'"]}
     """
-    arrays = [_unmark(column) if _holds_text(column.type) else column for column in table.columns]
+    arrays = [_unmark(column) if holds_text(column.type) else column for column in table.columns]
     return type(table).from_arrays(arrays, names=_unmark(pa.array(table.schema.names, pa.string())).to_pylist())
 
 
@@ -56,11 +56,7 @@ def _unmark(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(cells, _MARKED), pc.utf8_slice_codeunits(cells, 1), cells)
 
 
-def _holds_text(kind: pa.DataType) -> bool:
+def holds_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds words, also where they are kept by their codes."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _as_text(column: pa.Array) -> pa.Array:
-    """Return text that is written out, not by its code in a list."""
-    return column.cast(pa.large_string())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rulegrove.cli import options
-from rulegrove.cli.errors import INTERRUPTED
+from rulegrove.cli.errors import INTERRUPTED, note, shows_progress
 
 
 def study(
@@ -19,9 +19,7 @@ def study(
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Measure this part alone, anew unless --resume; may be repeated."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", help="Processes; as many as there are cores by default.")
-    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes; as many as there are cores by default.")] = None,
     out: Annotated[
         Path, typer.Option("--output", "-o", "--out", help="Folder of results, figures and report; made if need be.")
     ] = Path("study"),
@@ -34,7 +32,7 @@ def study(
     quiet: options.Quiet = False,
 ) -> None:
     """Rerun the paper: every table and figure, as results.csv, report.html and report.md."""
-    from rulegrove.cli.output import note, print_json
+    from rulegrove.cli.output import print_json
     from rulegrove.cli.writing import check_apart
     from rulegrove.study import run
     from rulegrove.study.results import RESULTS_NAME
@@ -42,49 +40,34 @@ def study(
     check_apart({"--output": out / RESULTS_NAME}, [autoscan])
     parts = [name.strip() for names in only or () for name in names.split(",")]
     try:
-        with _showing_progress(quiet) as on_progress:
-            report = run(
-                out, quick=quick, only=parts, jobs=jobs, autoscan=autoscan, resume=resume, on_progress=on_progress
-            )
+        with _showing_progress() as show:
+            report = run(out, quick=quick, only=parts, jobs=jobs, autoscan=autoscan, resume=resume, on_progress=show)
     except KeyboardInterrupt:
-        note(f"Stopped. What was measured is kept in '{out}'; go on with --resume.")
+        typer.echo(f"Stopped. What was measured is kept in '{out}'; go on with --resume.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
-        print_json({"report": str(report), "markdown": str(out / "report.md"), "results": str(out / "results.csv")})
+        print_json({"report": report, "markdown": out / "report.md", "results": out / RESULTS_NAME})
     else:
-        note(f"Report written to '{report}'.", quiet=quiet)
+        note(f"Report written to '{report}'.")
 
 
 @contextmanager
-def _showing_progress(quiet: bool) -> Iterator[Callable[[float, float, str], None] | None]:
+def _showing_progress() -> Iterator[Callable[[float, float, str], None] | None]:
     """Show a bar with the time left on standard error, if somebody is there to see it."""
-    from rulegrove.cli.output import shows_progress
-
-    if not shows_progress(quiet):
+    if not shows_progress():
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
-        TextColumn("{task.description:<36}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+        progress.TextColumn("{task.description:<36}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
+    with progress.Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
         whole = bar.add_task("study", total=None)
-
-        def on_progress(done: float, total: float, key: str) -> None:
-            bar.update(whole, completed=done, total=total, description=key[:36] or "study")
-
-        yield on_progress
+        yield lambda done, total, key: bar.update(whole, completed=done, total=total, description=key[:36] or "study")

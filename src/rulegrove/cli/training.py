@@ -1,8 +1,7 @@
 """A table with a target: what `fit` and `select` learn from."""
 
-import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,154 @@ import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import MOST_CLASSES, guess_task
-from rulegrove.cli.output import note
-from rulegrove.cli.reading import convert_to_numbers, find_column, read_table
+from rulegrove.cli.errors import note
+from rulegrove.cli.options import Columns
+from rulegrove.cli.reading import convert_to_numbers, find_name, read_table
+from rulegrove.cli.scoring import Ensemble
+from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
+from rulegrove.engines.reading import read_labels
 from rulegrove.exceptions import InvalidInputError
 
 SHOWN_CLASSES = 6
+NO_SPAN = (math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
+class Roles:
+    """Which columns are what, by their names as the table spells them."""
+
+    target: str
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    numbers: tuple[str, ...]
+    weights: str | None
+    groups: str | None
+    keep_identifiers: bool
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters of an estimator that say how columns are read, those that were given."""
+        numbers = [name for name in self.numbers if name != self.target]
+        return {
+            **({"numeric_features": numbers} if numbers else {}),
+            **({"identifiers": None} if self.keep_identifiers else {}),
+        }
+
+    @property
+    def apart(self) -> set[str]:
+        """Columns that are no attributes."""
+        return {name for name in (self.target, *self.drop, self.weights, self.groups) if name is not None}
+
+
+def find_roles(
+    names: Sequence[str], target: str, columns: Columns, weights: str | None = None, groups: str | None = None
+) -> Roles:
+    """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
+
+    def find(option: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(find_name(names, name, option) for name in wanted or ())
+
+    roles = Roles(
+        target=find_name(names, target, "--target"),
+        drop=find("--drop", columns.drop),
+        categorical=find("--categorical", columns.categorical),
+        numbers=find("--number", columns.number),
+        weights=None if weights is None else find_name(names, weights, "--weights"),
+        groups=None if groups is None else find_name(names, groups, "--groups"),
+        keep_identifiers=columns.keep_identifiers,
+    )
+    for name in roles.numbers:
+        if name in roles.categorical:
+            raise InvalidInputError(f"`--categorical` and `--number` both name '{name}'; it can be one only.")
+        if name in roles.apart - {roles.target}:
+            raise InvalidInputError(f"`--number` names '{name}', which is no attribute here; leave one of the two out.")
+    return roles
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a table was found to hold, to be told and to be given as JSON.
+
+    Attributes
+    ----------
+    size : str
+        Rows and attributes in words.
+    n_rows, n_left_out : int
+        Rows with a target and without.
+    target : str
+        Name of its column.
+    task : {"classification", "regression"}
+    counts : dict
+        Rows of each value of the target, where these are few enough to be classes.
+    span : tuple of float
+        Least, largest and mean value of a target of numbers.
+    kinds : dict
+        Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
+        categories they have.
+    groups : str
+        The groups in words; empty without any.
+    """
+
+    size: str
+    n_rows: int
+    n_left_out: int
+    target: str
+    task: str
+    counts: Mapping[Any, int]
+    span: tuple[float, float, float]
+    kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
+    groups: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was read and guessed, for JSON."""
+        rows = {"rows": self.n_rows, "rows_without_target": self.n_left_out}
+        return {**rows, "target": self.target, "task": self.task, **self.kinds}
+
+    def tell(self) -> None:
+        """Say what was read and guessed."""
+        note(self.size)
+        for kind, names in self.kinds.items():
+            shown = [f"{name} ({n})" for name, n in names.items()] if isinstance(names, Mapping) else names
+            if shown:
+                note(f"  {kind:<12}{list_names(shown)}")
+        note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
+        if self.groups:
+            note(f"  groups      {self.groups}, each in one fold")
+        if self.n_left_out:
+            note(f"  left out    {count(self.n_left_out, 'row')} without a target")
+
+    def _tell_values(self) -> str:
+        """Say which values the target has."""
+        if self.task == "regression":
+            return "{:.6g} to {:.6g}, mean {:.6g}".format(*self.span)
+        shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
+        hidden = len(shown) - SHOWN_CLASSES
+        return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
+
+
+def sort_kinds(
+    names: Iterable[str], is_date: Callable[[str], bool], is_category: Callable[[str], bool]
+) -> dict[str, list[str]]:
+    """Return names of attributes by what they hold: what is neither date nor category is a number."""
+    kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
+    for name in names:
+        kinds["dates" if is_date(name) else "categories" if is_category(name) else "numbers"].append(name)
+    return kinds
+
+
+def check_values(target: str, values: Sequence[Any]) -> None:
+    """Refuse a target of one value, or of none."""
+    if len(values) < 2:
+        value = repr(values[0]) if values else "none"
+        raise InvalidInputError(f"The target '{target}' has one value only, {value}: there is nothing to learn.")
+
+
+@dataclass(frozen=True, eq=False)
 class Training:
-    """A table taken apart.
+    """A table in memory, taken apart.
 
     Attributes
     ----------
@@ -34,170 +168,87 @@ class Training:
     y : ndarray of shape (n_rows,)
         The target.
     weights : ndarray of shape (n_rows,) or None
-    weights_name : str or None
-        Name of their column.
     groups : ndarray of shape (n_rows,) or None
         Number of each row's group.
-    groups_name : str or None
-        Name of their column.
-    as_numbers : tuple of str
-        Attributes of text that are to be read as numbers.
-    target : str
-        Name of the target's column.
-    task : {"classification", "regression"}
-    n_left_out : int
-        Rows without a target.
+    roles : Roles
+    facts : Facts
     """
 
     X: pa.Table
     y: AnyArray
     weights: FloatArray | None
-    weights_name: str | None
     groups: IntArray | None
-    groups_name: str | None
-    as_numbers: tuple[str, ...]
-    target: str
-    task: str
-    n_left_out: int
+    roles: Roles
+    facts: Facts
 
-    @property
-    def numbers(self) -> list[str]:
-        """Names of the attributes that are numbers."""
-        others = {*self.categories, *self.dates}
-        return [name for name in self.X.column_names if name not in others]
-
-    @functools.cached_property
-    def dates(self) -> list[str]:
-        """Names of the attributes that are dates or times, also those written as text."""
-        return [field.name for field in self.X.schema if self._is_date(field)]
-
-    def _is_date(self, field: pa.Field) -> bool:
-        if pa.types.is_temporal(field.type):
-            return True
-        return pa.types.is_string(field.type) and parse_times(self.X[field.name].to_numpy()) is not None
-
-    @property
-    def categories(self) -> dict[str, int]:
-        """Number of categories of each attribute that has some."""
-        others = {*self.as_numbers, *self.dates}
-        texts = [field.name for field in self.X.schema if _is_text(field.type) and field.name not in others]
-        return {name: int(pc.count_distinct(self.X[name], mode="only_valid").as_py()) for name in texts}
-
-    @property
-    def labels(self) -> dict[str, Any]:
-        """Classes by their words."""
-        return {str(label): label for label in np.unique(self.y).tolist()}
-
-    def fit(self, model: Any) -> None:
+    def fit(self, model: Ensemble) -> None:
         """Fit a model."""
-        grouped = {} if self.groups is None else {"groups": self.groups}
-        model.fit(self.X, self.y, sample_weight=self.weights, **grouped)
+        model.fit(self.X, self.y, sample_weight=self.weights, groups=self.groups)
 
     def show(self) -> tuple[Any, Any]:
         """Return attributes and target of rows to show a model on: all of them."""
         return self.X, self.y
 
-    def describe(self) -> dict[str, Any]:
-        """Return what was read and guessed, for JSON."""
-        found = {"rows": self.X.num_rows, "rows_without_target": self.n_left_out, "target": self.target}
-        kinds = {"numbers": self.numbers, "dates": self.dates, "categories": self.categories}
-        return {**found, "task": self.task, **kinds}
-
-    def tell(self, *, quiet: bool) -> None:
-        """Say what was read and guessed."""
-        note(f"{count(self.X.num_rows, 'row')}, {count(self.X.num_columns, 'attribute')}", quiet=quiet)
-        if self.numbers:
-            note(f"  numbers     {list_names(self.numbers)}", quiet=quiet)
-        if self.dates:
-            note(f"  dates       {list_names(self.dates)}", quiet=quiet)
-        if self.categories:
-            words = [f"{name} ({n})" for name, n in self.categories.items()]
-            note(f"  categories  {list_names(words)}", quiet=quiet)
-        note(f"  target      '{self.target}': {self.task}, {self._tell_target()}", quiet=quiet)
-        if self.groups is not None:
-            told = count(len(np.unique(self.groups)), "group")
-            note(f"  groups      '{self.groups_name}': {told}, each in one fold", quiet=quiet)
-        if self.n_left_out:
-            note(f"  left out    {count(self.n_left_out, 'row')} without a target", quiet=quiet)
-
-    def _tell_target(self) -> str:
-        """Say which values the target has."""
-        if self.task == "regression":
-            return f"{self.y.min():.6g} to {self.y.max():.6g}, mean {self.y.mean():.6g}"
-        labels, counts = np.unique(self.y, return_counts=True)
-        shown = [f"{label} ({n:,})" for label, n in zip(labels, counts, strict=True)][:SHOWN_CLASSES]
-        hidden = len(labels) - len(shown)
-        return ", ".join(shown) + (f" and {hidden} more classes" if hidden > 0 else "")
-
 
 def read_training(
-    path: Path,
-    target: str,
-    *,
-    task: str = "auto",
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    numbers: Sequence[str] = (),
-    weights: str | None = None,
-    groups: str | None = None,
+    path: Path, target: str, columns: Columns, weights: str | None = None, groups: str | None = None
 ) -> Training:
-    """Read a table and take it apart.
+    """Read a table and take it apart; rows without a target are left out.
 
     Parameters
     ----------
     path : path
     target : str
-        Column to predict. Rows without it are left out.
-    task : {"auto", "classification", "regression"}
-    drop : sequence of str
-        Columns to leave out.
-    categorical : sequence of str
-        Columns to take as categories though they hold numbers.
-    numbers : sequence of str
-        Columns to take as numbers though they hold text, perhaps the target.
-    weights : str, optional
-        Column of weights.
-    groups : str, optional
-        Column of groups, whose rows are held out together.
+        Column to predict.
+    columns : Columns
+    weights, groups : str, optional
+        Columns of weights, and of groups whose rows are held out together.
     """
-    table = read_table(path, text=categorical)
-    target = find_column(table, target, "--target")
-    apart = [target, *(find_column(table, name, "--drop") for name in drop)]
-    chosen = [find_column(table, name, "--categorical") for name in categorical]
-    as_numbers = tuple(find_column(table, name, "--number") for name in numbers)
-    both = [name for name in as_numbers if name in chosen]
-    if both:
-        raise InvalidInputError(f"`--categorical` and `--number` both name '{both[0]}'; it can be one only.")
-    if weights is not None:
-        weights = find_column(table, weights, "--weights")
-        apart.append(weights)
-    if groups is not None:
-        groups = find_column(table, groups, "--groups")
-        apart.append(groups)
-    lost = [name for name in as_numbers if name in apart and name != target]
-    if lost:
-        raise InvalidInputError(f"`--number` names '{lost[0]}', which is no attribute here; leave one of the two out.")
-    if target in as_numbers:
+    table = read_table(path, text=columns.categorical or ())
+    roles = find_roles(table.column_names, target, columns, weights, groups)
+    target = roles.target
+    if target in roles.numbers:
         table = convert_to_numbers(table, target)
     known = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
-    X = known.drop_columns(sorted(set(apart)))
+    X = known.drop_columns(sorted(roles.apart))
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
     y = _read_target(known, target, path)
+    labels, counts = np.unique(y, return_counts=True)
+    check_values(target, labels.tolist())
     if y.dtype.kind not in "iuf":
-        check_text_target(target, y.tolist(), task)
-    return Training(
-        X=X,
-        y=y,
-        weights=None if weights is None else _read_numbers(known, weights),
-        weights_name=weights,
-        groups=None if groups is None else _read_groups(known, groups),
-        groups_name=groups,
-        as_numbers=tuple(name for name in as_numbers if name != target),
-        target=target,
-        task=guess_task(y) if task == "auto" else task,
+        check_text_target(target, y.tolist(), columns.task)
+    task = guess_task(y) if columns.task == "auto" else columns.task
+    row_weights = None if roles.weights is None else _read_weights(known, roles.weights)
+    codes = None if roles.groups is None else _read_groups(known, roles.groups)
+    facts = Facts(
+        size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
+        n_rows=X.num_rows,
         n_left_out=table.num_rows - known.num_rows,
+        target=target,
+        task=task,
+        counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+        span=(y.min(), y.max(), y.mean()) if task == "regression" else NO_SPAN,
+        kinds=_sort_columns(X, roles),
+        groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
+    return Training(X, y, row_weights, codes, roles, facts)
+
+
+def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:
+    """Return the attributes by what they hold, those of text that are dates among the dates."""
+
+    def is_date(name: str) -> bool:
+        kind = X.schema.field(name).type
+        return pa.types.is_temporal(kind) or (pa.types.is_string(kind) and parse_times(X[name].to_numpy()) is not None)
+
+    def is_category(name: str) -> bool:
+        kind = X.schema.field(name).type
+        return name not in roles.numbers and (holds_text(kind) or pa.types.is_dictionary(kind))
+
+    kinds = sort_kinds(X.column_names, is_date, is_category)
+    sizes = {name: int(pc.count_distinct(X[name], mode="only_valid").as_py()) for name in kinds["categories"]}
+    return {**kinds, "categories": sizes}
 
 
 def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
@@ -232,27 +283,17 @@ def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
         )
 
 
-def _read_target(table: pa.Table, name: str, path: Path) -> AnyArray:
-    """Return the target as an array, refusing one that has nothing to learn from."""
-    column = table[name]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.float64())
-    kind = column.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or _is_text(kind)):
-        if pa.types.is_null(kind):
-            raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
-        raise InvalidInputError(f"The target '{name}' must be numbers or text; got {kind}. Convert it.")
-    values = np.asarray(column.to_pylist()) if _is_text(kind) else column.to_numpy(zero_copy_only=False)
-    different = np.unique(values)
-    if len(different) < 2:
-        value = different.tolist()[0] if len(different) else "none"
-        raise InvalidInputError(f"The target '{name}' has one value only, {value!r}: there is nothing to learn.")
-    return np.asarray(values)
+def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
+    """Return the target of the rows that have one."""
+    if not known.num_rows:
+        raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
+    try:
+        return read_labels(known[name].combine_chunks(), name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}.") from None
 
 
-def _read_numbers(table: pa.Table, name: str) -> FloatArray:
+def _read_weights(table: pa.Table, name: str) -> FloatArray:
     """Return a column of weights."""
     try:
         return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
@@ -263,15 +304,9 @@ def _read_numbers(table: pa.Table, name: str) -> FloatArray:
 def _read_groups(table: pa.Table, name: str) -> IntArray:
     """Return the number of each row's group."""
     column = table[name].combine_chunks()
-    missing = pc.is_null(column, nan_is_null=True)
-    n_missing = pc.sum(missing).as_py()
+    n_missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py()
     if n_missing:
         told = count(n_missing, "row")
         raise InvalidInputError(f"`--groups` names '{name}', which has no value in {told}; every row needs a group.")
     codes = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return np.asarray(codes.indices.to_numpy(), dtype=np.int64)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    """Whether a column holds words."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))

@@ -2,12 +2,16 @@
 
 import ast
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rulegrove.cli.parameters import SEED
+from rulegrove.cli.reading import check_file
+from rulegrove.cli.scoring import Ensemble, find_label
 from rulegrove.cli.words import suggest
-from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers import SOLVERS, Solver
 
@@ -67,18 +71,6 @@ def read_solver(word: str) -> str | Solver:
     return SOLVERS[known]().set_params(**values)  # type: ignore[no-any-return]
 
 
-def column_settings(numbers: Sequence[str], keep_identifiers: bool) -> dict[str, Any]:
-    """Return the parameters that say how columns are read, those that were given.
-
-    Examples
-    --------
-    >>> column_settings(["price"], False), column_settings([], True)
-    ({'numeric_features': ['price']}, {'identifiers': None})
-    """
-    chosen = {"numeric_features": list(numbers)} if numbers else {}
-    return {**chosen, "identifiers": None} if keep_identifiers else chosen
-
-
 def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that were given, words read as values, and a seed.
 
@@ -94,25 +86,42 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     return {"random_state": SEED, **settings}
 
 
-def check_known(settings: Mapping[str, Any], estimator: type[BaseRuleEnsemble]) -> None:
-    """Refuse parameters that the estimator does not have: those for classes alone."""
-    unknown = sorted(set(settings) - set(estimator._get_param_names()))
-    if unknown:
-        option = f"--{unknown[0].replace('_', '-')}"
-        raise InvalidInputError(f"`{option}` is for classes, and this is a regression; leave it out or set `--task`.")
-
-
-def match_labels(weights: Mapping[str, Any], labels: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return weights by label, from weights by the labels in words.
+def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], **settings: Any) -> Ensemble:
+    """Return the estimator for a target, with its parameters as they were given on the command line.
 
     Parameters
     ----------
-    weights : mapping of str to number
-    labels : mapping of str to object
-        The labels by their words.
+    task : {"classification", "regression"}
+    labels : iterable
+        The classes, by whose words weights of classes are given.
+    words : mapping
+        Parameters; None for those that were not given.
+    **settings
+        Other parameters, as the estimator takes them.
     """
-    for word in weights:
-        if word not in labels:
-            hint = suggest(word, list(labels))
-            raise InvalidInputError(f"`--class-weight` names '{word}', which is no class of the target.{hint}")
-    return {labels[word]: weight for word, weight in weights.items()}
+    kind = RuleEnsembleClassifier if task == "classification" else RuleEnsembleRegressor
+    chosen = read_settings(words)
+    unknown = sorted(set(chosen) - set(kind._get_param_names()))
+    if unknown:
+        option = f"--{unknown[0].replace('_', '-')}"
+        raise InvalidInputError(f"`{option}` is for classes, and this is a regression; leave it out or set `--task`.")
+    if isinstance(chosen.get("class_weight"), dict):
+        spelled = {str(label): label for label in labels}
+        chosen["class_weight"] = {
+            find_label(spelled, word, "--class-weight", "target"): weight
+            for word, weight in chosen["class_weight"].items()
+        }
+    return kind(**chosen, **settings)
+
+
+def read_own_rules(path: Path) -> list[str]:
+    """Return the rules of a text file, one a line; empty lines and those that begin with # are left out."""
+    check_file(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"'{path}' must be text in UTF-8, one rule a line; {error}.") from None
+    rules = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not rules:
+        raise InvalidInputError(f"'{path}' has no rule; write one a line, such as: age > 40 and income <= 3e4")
+    return rules

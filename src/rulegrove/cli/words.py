@@ -33,30 +33,15 @@ def suggest(name: str, names: Sequence[str]) -> str:
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
 
 
-def tell_preset(name: str, settings: Mapping[str, Any]) -> str:
-    """Return what a preset has changed, as a sentence.
+def list_settings(settings: Mapping[str, Any], otherwise: str) -> str:
+    """Return settings for a sentence, other words where there are none.
 
     Examples
     --------
-    >>> tell_preset("fast", {"n_candidates": 600, "terms": "rules"}), tell_preset("fast", {})
-    ("Preset 'fast': n_candidates=600, terms='rules'.", "Preset 'fast': nothing that was not given.")
+    >>> list_settings({"n_candidates": 600, "terms": "rules"}, "nothing"), list_settings({}, "nothing")
+    ("n_candidates=600, terms='rules'", 'nothing')
     """
-    return f"Preset '{name}': {_list_settings(settings) or 'nothing that was not given'}."
-
-
-def tell_settings(settings: Mapping[str, Any]) -> str:
-    """Return how what was left open was settled, as a sentence.
-
-    Examples
-    --------
-    >>> tell_settings({"subsample": 500, "selection": "min"})
-    "Settled: subsample=500, selection='min'."
-    """
-    return f"Settled: {_list_settings(settings) or 'nothing was left open'}."
-
-
-def _list_settings(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items())
+    return ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items()) or otherwise
 
 
 def count(number: int, noun: str) -> str:

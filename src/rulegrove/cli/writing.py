@@ -1,6 +1,7 @@
 """Results to files, whole or not at all, and never over what is read."""
 
 import fnmatch
+import functools
 import glob
 import json
 import os
@@ -19,7 +20,6 @@ from rulegrove.cli.spreadsheets import mark_text
 from rulegrove.exceptions import InvalidInputError
 
 BATCH_ROWS = 10_000
-OF_SPREADSHEETS = (".csv", ".tsv")
 
 
 def check_outputs(
@@ -110,6 +110,11 @@ def _check_place(option: str, path: Path) -> None:
         ) from None
 
 
+def needs_marks(path: Path, raw: bool) -> bool:
+    """Whether a table is for spreadsheet programs, which would run some text as formulas, and is not wanted raw."""
+    return not raw and path.suffix.lower() in (".csv", ".tsv")
+
+
 def write_table(table: pa.Table, path: Path, *, raw: bool = False) -> None:
     """Write a table; its kind is told by the end of the file's name.
 
@@ -120,18 +125,13 @@ def write_table(table: pa.Table, path: Path, *, raw: bool = False) -> None:
     raw : bool
         Whether text in CSV stays as it is, even if a spreadsheet program would run it as a formula.
     """
-    kind = path.suffix.lower()
     with written_whole(path) as draft, draft.open("wb") as file:
-        WRITERS[kind](table if raw or kind not in OF_SPREADSHEETS else mark_text(table), file)
+        WRITERS[path.suffix.lower()](mark_text(table) if needs_marks(path, raw) else table, file)
 
 
 def write_csv(table: pa.Table, file: BinaryIO, delimiter: str = ",") -> None:
     """Write a table as CSV."""
     pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(delimiter=delimiter))
-
-
-def _write_tsv(table: pa.Table, file: BinaryIO) -> None:
-    write_csv(table, file, "\t")
 
 
 def _write_json_lines(table: pa.Table, file: BinaryIO) -> None:
@@ -141,7 +141,7 @@ def _write_json_lines(table: pa.Table, file: BinaryIO) -> None:
 
 WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
     ".csv": write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": functools.partial(write_csv, delimiter="\t"),
     ".parquet": pyarrow.parquet.write_table,
     ".feather": pyarrow.feather.write_feather,
     ".jsonl": _write_json_lines,

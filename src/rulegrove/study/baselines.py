@@ -1,6 +1,6 @@
 """Bagging and boosting of trees, and the readings of many trees' answers that the paper compares."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +27,17 @@ class TreeEnsemble:
     trees: Sequence[DecisionTreeClassifier]
     weights: FloatArray
 
-    def predict(self, X: FloatArray) -> AnyArray:
-        """Return the class with the most (weighted) votes."""
-        votes = np.zeros((len(X), len(self.classes)))
-        rows = np.arange(len(X))
+    def _shares(self, X: FloatArray) -> Iterator[tuple[float, FloatArray]]:
+        """Give the weight of each tree, and the share of each class in the leaf of each row."""
         single = _single_precision(X)
         for tree, weight in zip(self.trees, self.weights, strict=True):
-            votes[rows, _answers(tree, single).argmax(axis=1)] += weight
+            yield weight, _answers(tree, single)
+
+    def predict(self, X: FloatArray) -> AnyArray:
+        """Return the class with the most (weighted) votes."""
+        votes, rows = np.zeros((len(X), len(self.classes))), np.arange(len(X))
+        for weight, shares in self._shares(X):
+            votes[rows, shares.argmax(axis=1)] += weight
         return np.asarray(self.classes[votes.argmax(axis=1)])
 
     def errors(self, X: FloatArray, y: AnyArray) -> dict[str, float]:
@@ -43,16 +47,14 @@ class TreeEnsemble:
         largest mean probability. ``single trees``: the mean of the single trees' errors, which is what the paper's
         column "Average" holds, as its size shows.
         """
-        codes = np.searchsorted(self.classes, y)
-        votes, mean = np.zeros((len(X), len(self.classes))), np.zeros((len(X), len(self.classes)))
-        rows, single = np.arange(len(X)), _single_precision(X)
+        codes, rows = np.searchsorted(self.classes, y), np.arange(len(X))
+        votes, mean = np.zeros((2, len(X), len(self.classes)))
         wrong = []
-        for tree, weight in zip(self.trees, self.weights, strict=True):
-            shares = _answers(tree, single)
+        for weight, shares in self._shares(X):
             answer = shares.argmax(axis=1)
             votes[rows, answer] += weight
             mean += shares
-            wrong.append(float(np.mean(answer != codes)))
+            wrong.append(np.mean(answer != codes))
         return {
             "voting": 100.0 * float(np.mean(votes.argmax(axis=1) != codes)),
             "averaged probabilities": 100.0 * float(np.mean(mean.argmax(axis=1) != codes)),

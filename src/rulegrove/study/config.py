@@ -4,6 +4,7 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -86,9 +87,20 @@ class Config:
         return f"{start}: {splits}, {trees}, {rules}."
 
 
-def _name_table(path: str | None) -> str:
-    """Name the simulation, or a file by its content."""
-    return "simulation" if path is None else f"autoscan-{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]}"
+QUICK: dict[str, Any] = {
+    "mode": "quick",
+    "n_repetitions": 2,
+    "n_cross_validations": 1,
+    "n_bagged": 100,
+    "n_default_candidates": 200,
+    "n_set_rules": 200,
+    "n_steps": 1000,
+    "n_timings": 1,
+    "leaves": (5, 20, 80),
+    "rule_counts": (100, 300, 600, 1000),
+    "thresholds": (0.0, 0.3, 0.6, 1.0),
+    "flipped": (0.0, 0.15, 0.3),
+}
 
 
 def make_config(*, quick: bool = False, autoscan: str | os.PathLike[str] | None = None) -> Config:
@@ -105,23 +117,8 @@ def make_config(*, quick: bool = False, autoscan: str | os.PathLike[str] | None 
     >>> make_config().n_repetitions, make_config(quick=True).n_repetitions
     (10, 2)
     """
-    path = None if autoscan is None else str(Path(autoscan).resolve())
-    table = _name_table(path)
-    if not quick:
-        return Config(autoscan=path, table=table)
-    return Config(
-        mode="quick",
-        autoscan=path,
-        table=table,
-        n_repetitions=2,
-        n_cross_validations=1,
-        n_bagged=100,
-        n_default_candidates=200,
-        n_set_rules=200,
-        n_steps=1000,
-        n_timings=1,
-        leaves=(5, 20, 80),
-        rule_counts=(100, 300, 600, 1000),
-        thresholds=(0.0, 0.3, 0.6, 1.0),
-        flipped=(0.0, 0.15, 0.3),
-    )
+    sizes = QUICK if quick else {}
+    if autoscan is None:
+        return Config(**sizes)
+    path = Path(autoscan).resolve()
+    return Config(autoscan=str(path), table=f"autoscan-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}", **sizes)

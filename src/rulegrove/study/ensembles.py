@@ -8,7 +8,7 @@ from rulegrove import Fpc, Glmnet, Pathbuild, RuleEnsembleClassifier, Spgl1
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.design.terms import Linear
 from rulegrove.study.config import Config
-from rulegrove.study.splits import Split, error_rates
+from rulegrove.study.splits import error_rates
 
 MEAN_LEAVES = 20.0  # of section 6's comparison of solvers
 MEAN_LEAVES_OF_SETS = 10.0  # the paper is silent on the ten sets
@@ -141,7 +141,6 @@ def path_predictions(model: RuleEnsembleClassifier, X: FloatArray) -> AnyArray:
     return np.asarray(model.classes_[(path_scores(model, X) > 0).astype(int)])
 
 
-def path_errors(model: RuleEnsembleClassifier, rows: Split) -> FloatArray:
-    """Return the balanced test error in percent at each point of a path, shape (n_points,)."""
-    predicted = path_predictions(model, rows.X_test)
-    return np.array([error_rates(rows.y_test, answers)["balanced error"] for answers in predicted.T])
+def balanced_errors(y: AnyArray, predicted: AnyArray) -> FloatArray:
+    """Return the balanced error in percent at each point of a path, shape (n_points,); `predicted` has its columns."""
+    return np.array([error_rates(y, answers)["balanced error"] for answers in predicted.T])

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rulegrove._files import write_whole
+from rulegrove.study import words
 from rulegrove.study.claims import tabulate_claims
 from rulegrove.study.config import Config
-from rulegrove.study.figures import PICTURES, Picture, draw_pictures
+from rulegrove.study.figures import draw_pictures
 from rulegrove.study.figures.style import check_matplotlib
 from rulegrove.study.parts import PARTS
 from rulegrove.study.results import Results
 from rulegrove.study.tables import Table, make_tables
-from rulegrove.study.words import DEPARTURES, ERRATA, INTRODUCTION, PART_TITLES, PART_WORDS, describe_run
+from rulegrove.study.words import Picture
 
 FIGURES_DIRECTORY = "figures"
 _STYLE = """
@@ -25,6 +26,13 @@ table { border-collapse: collapse; font-size: .85rem; margin: .5rem 0; display: 
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #e5e5e5; text-align: left; vertical-align: top; }
 th { background: #f6f6f6; } img { max-width: 100%; height: auto; } figcaption, .note { color: #555; font-size: .9rem; }
 .mode { background: #fff4d6; padding: .4rem .8rem; border-left: 4px solid #e69f00; } figure { margin: 1rem 0; }
+"""
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
+<title>The paper, rerun</title><style>{style}</style></head>
+<body>
+{body}
+</body></html>
 """
 
 
@@ -57,7 +65,7 @@ def write_report(results: Results, directory: Path, config: Config) -> Path:
     check_matplotlib()
     finished = _finished_parts(results, config)
     files = draw_pictures(finished, directory / FIGURES_DIRECTORY)
-    run = describe_run(finished, config)
+    run = words.describe_run(finished, config)
     sections = list_sections(finished, files)
     write_whole(directory / "report.md", as_markdown(run, sections))
     write_whole(directory / "report.html", as_html(run, sections))
@@ -79,71 +87,56 @@ def list_sections(results: Results, files: dict[str, Path]) -> list[Section]:
     """Return what the report holds, in the order of the paper."""
     tables = make_tables(results)
     sections = [Section("The paper's statements, one by one", tables=[tabulate_claims(results)])]
-    for part, title in PART_TITLES.items():
+    missing = []
+    for part, title in words.PART_TITLES.items():
         if len(results.where(part=part)):
-            pictures = [(one, files[one.name]) for one in PICTURES if one.part == part]
-            sections.append(Section(title, PART_WORDS[part], tables.get(part, []), pictures))
-    missing = [title for part, title in PART_TITLES.items() if not len(results.where(part=part))]
+            pictures = [(one, files[one.name]) for one in words.PICTURES if one.part == part]
+            sections.append(Section(title, words.PART_WORDS[part], tables.get(part, []), pictures))
+        else:
+            missing.append(title)
     if missing:
         sections.append(Section("Not run", [f"Not run, or not to the end: {', '.join(missing)}."]))
-    return [*sections, Section("Departures from the paper", DEPARTURES), Section("Errata of the paper", ERRATA)]
+    sections.append(Section("Departures from the paper", words.DEPARTURES))
+    return [*sections, Section("Errata of the paper", words.ERRATA)]
 
 
 def as_markdown(run: str, sections: Sequence[Section]) -> str:
     """Return the report as Markdown; figures are files beside it."""
-    lines = ["# The paper, rerun", "", *_spaced(INTRODUCTION), f"> {run}", ""]
+    blocks = ["# The paper, rerun", *words.INTRODUCTION, f"> {run}"]
     for section in sections:
-        lines += [f"## {section.title}", "", f"*{run.split(':')[0]}.*", "", *_spaced(section.words)]
+        blocks += [f"## {section.title}", f"*{run.split(':')[0]}.*", *section.words]
         for table in section.tables:
-            lines += [
-                f"### {table.title}",
-                "",
-                *_markdown_rows(table),
-                "",
-                *_spaced([table.note] if table.note else []),
-            ]
+            blocks += [f"### {table.title}", _markdown_table(table), *([table.note] if table.note else [])]
         for picture, file in section.pictures:
-            lines += [f"![{picture.caption}]({FIGURES_DIRECTORY}/{file.name})", "", f"*{_caption(picture)}*", ""]
-    return "\n".join(lines)
+            blocks += [f"![{picture.caption}]({FIGURES_DIRECTORY}/{file.name})", f"*{picture.long_caption}*"]
+    return "\n".join(f"{block}\n" for block in blocks)
 
 
-def _spaced(words: Sequence[str]) -> list[str]:
-    """Put an empty line after each paragraph."""
-    return [line for paragraph in words for line in (paragraph, "")]
-
-
-def _markdown_rows(table: Table) -> list[str]:
+def _markdown_table(table: Table) -> str:
     """Write a table; a bar within a cell would end it."""
     rows = [table.header, ["---"] * len(table.header), *table.rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-
-
-def _caption(picture: Picture) -> str:
-    """Say what is seen, and which figure of the paper it redoes."""
-    source = f"In the paper: “{picture.place}”." if picture.place else "Not in the paper."
-    return f"{picture.caption} {source}"
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
 def as_html(run: str, sections: Sequence[Section]) -> str:
     """Return the report as one page that needs no other file."""
-    body = ["<h1>The paper, rerun</h1>", *(f"<p>{_inline(words)}</p>" for words in INTRODUCTION)]
-    body.append(f'<p class="mode">{html.escape(run)}</p>')
-    body.append(
-        "<ol>" + "".join(f'<li><a href="#s{n}">{_inline(s.title)}</a></li>' for n, s in enumerate(sections)) + "</ol>"
-    )
+    contents = [f'<li><a href="#s{number}">{_inline(one.title)}</a></li>' for number, one in enumerate(sections)]
+    body = [
+        "<h1>The paper, rerun</h1>",
+        *_paragraphs(words.INTRODUCTION),
+        f'<p class="mode">{html.escape(run)}</p>',
+        f"<ol>{''.join(contents)}</ol>",
+    ]
+    mode = f'<p class="note">{html.escape(run.split(":")[0])}.</p>'
     for number, section in enumerate(sections):
-        body.append(
-            f'<h2 id="s{number}">{_inline(section.title)}</h2><p class="note">{html.escape(run.split(":")[0])}.</p>'
-        )
-        body += [f"<p>{_inline(words)}</p>" for words in section.words]
+        body += [f'<h2 id="s{number}">{_inline(section.title)}</h2>{mode}', *_paragraphs(section.words)]
         body += [_html_table(table) for table in section.tables]
         body += [_html_figure(picture, file) for picture, file in section.pictures]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>The paper, rerun</title>'
-    return (
-        f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body>\n'
-        + "\n".join(body)
-        + "\n</body></html>\n"
-    )
+    return _PAGE.format(style=_STYLE, body="\n".join(body))
+
+
+def _paragraphs(texts: Sequence[str]) -> list[str]:
+    return [f"<p>{_inline(text)}</p>" for text in texts]
 
 
 def _inline(text: str) -> str:
@@ -152,19 +145,20 @@ def _inline(text: str) -> str:
     return re.sub(r"`(.+?)`", r"<code>\1</code>", escaped)
 
 
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
 def _html_table(table: Table) -> str:
     """Write a table."""
-    head = "".join(f"<th>{_inline(cell)}</th>" for cell in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    rows = "".join(_html_row(row, "td") for row in table.rows)
     note = f'<p class="note">{_inline(table.note)}</p>' if table.note else ""
-    return f"<h3>{_inline(table.title)}</h3><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    body = f"<thead>{_html_row(table.header, 'th')}</thead><tbody>{rows}</tbody>"
+    return f"<h3>{_inline(table.title)}</h3><table>{body}</table>{note}"
 
 
 def _html_figure(picture: Picture, file: Path) -> str:
     """Write a figure with its bytes inside the page."""
     content = base64.b64encode(file.read_bytes()).decode()
-    words = html.escape(picture.caption)
-    return (
-        f'<figure><img alt="{words}" src="data:image/png;base64,{content}">'
-        f"<figcaption>{_inline(_caption(picture))}</figcaption></figure>"
-    )
+    image = f'<img alt="{html.escape(picture.caption)}" src="data:image/png;base64,{content}">'
+    return f"<figure>{image}<figcaption>{_inline(picture.long_caption)}</figcaption></figure>"

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -71,8 +73,7 @@ class Line:
         return float(self.value)
 
 
-FIELDS = tuple(field.name for field in fields(Line))
-_KINDS = {field.name: field.type for field in fields(Line) if field.type in (int, float)}
+_KINDS: dict[str, Any] = {field.name: field.type for field in fields(Line)}
 
 
 class Results:
@@ -129,7 +130,7 @@ class Results:
 
 
 class Ledger:
-    """The file of results of one run: what is there, and what is added.
+    """The file of results of one run: what is there, and what is added; lines of another kind of run are refused.
 
     Parameters
     ----------
@@ -139,19 +140,14 @@ class Ledger:
 
     def __init__(self, directory: Path, config: Config):
         self.path = directory / RESULTS_NAME
-        self._config = config
         self._lines = read_lines(self.path) if self.path.exists() else []
-        self._check_same_run()
         self._text = [_as_text(line) for line in self._lines]
-
-    def _check_same_run(self) -> None:
-        """Refuse to mix with the lines of another kind of run."""
-        ours = {"mode": self._config.mode, "table": self._config.table, "version": __version__}
         for line in self._lines:
-            for name, value in ours.items():
-                if getattr(line, name) != value:
+            theirs = {"mode": line.mode, "table": line.table, "version": line.version}
+            for name, ours in {"mode": config.mode, "table": config.table, "version": __version__}.items():
+                if theirs[name] != ours:
                     raise InvalidInputError(
-                        f"{str(self.path)!r} holds a study of {name} {getattr(line, name)!r}, this one is {value!r}; "
+                        f"{str(self.path)!r} holds a study of {name} {theirs[name]!r}, this one is {ours!r}; "
                         "go on with the same settings, or write to another directory."
                     )
 
@@ -176,7 +172,7 @@ class Ledger:
         fresh = list(lines)
         self._lines += fresh
         self._text += [_as_text(line) for line in fresh]
-        write_whole(self.path, "".join([",".join(FIELDS) + "\n", *self._text]))
+        write_whole(self.path, "".join([",".join(_KINDS) + "\n", *self._text]))
 
 
 def _as_text(line: Line) -> str:
@@ -204,10 +200,13 @@ def read_lines(path: str | os.PathLike[str]) -> list[Line]:
         rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _damaged(path, str(error)) from error
-    if not rows or tuple(rows[0]) != FIELDS:
+    if not rows or rows[0] != [*_KINDS]:
         raise _damaged(path, "its first line is not the header of a study")
     lines = [_parse(path, number, row) for number, row in enumerate(rows[1:], start=2)]
-    _check_whole_tasks(path, lines)
+    seen = Counter(line.task for line in lines)
+    for line in lines:
+        if seen[line.task] != line.n_lines:
+            raise _damaged(path, f"task {line.task!r} has {seen[line.task]} of its {line.n_lines} lines")
     return lines
 
 
@@ -220,34 +219,20 @@ def _damaged(path: Path, why: str) -> InvalidInputError:
 
 def _parse(path: Path, number: int, row: list[str]) -> Line:
     """Turn the cells of a line into their types."""
-    if len(row) != len(FIELDS):
-        raise _damaged(path, f"line {number} has {len(row)} cells in place of {len(FIELDS)}")
-    cells: dict[str, object] = dict(zip(FIELDS, row, strict=True))
-    for name, kind in _KINDS.items():
+    if len(row) != len(_KINDS):
+        raise _damaged(path, f"line {number} has {len(row)} cells in place of {len(_KINDS)}")
+    values = []
+    for (name, kind), cell in zip(_KINDS.items(), row, strict=True):
         try:
-            cells[name] = int(str(cells[name])) if kind is int else float(str(cells[name]))
+            values.append(kind(cell))
         except ValueError:
-            raise _damaged(path, f"{name!r} of line {number} is {cells[name]!r}, not a number") from None
-    return Line(**cells)  # type: ignore[arg-type]
-
-
-def _check_whole_tasks(path: Path, lines: list[Line]) -> None:
-    """Refuse tasks with fewer or more lines than they wrote."""
-    seen: dict[str, int] = {}
-    for line in lines:
-        seen[line.task] = seen.get(line.task, 0) + 1
-    for line in lines:
-        if seen[line.task] != line.n_lines:
-            raise _damaged(path, f"task {line.task!r} has {seen[line.task]} of its {line.n_lines} lines")
+            raise _damaged(path, f"{name!r} of line {number} is {cell!r}, not a number") from None
+    return Line(*values)
 
 
 def describe_settings(settings: Mapping[str, object]) -> str:
-    """Return settings as JSON, solvers by their own words on one line."""
+    """Return settings as JSON; what JSON has no word for, such as a solver, by its own words on one line."""
+    plain = (str, int, float, type(None))
     return json.dumps(
-        {key: value if _is_plain(value) else " ".join(repr(value).split()) for key, value in settings.items()}
+        {key: value if isinstance(value, plain) else " ".join(repr(value).split()) for key, value in settings.items()}
     )
-
-
-def _is_plain(value: object) -> bool:
-    """Whether JSON has a word for it."""
-    return value is None or isinstance(value, (str, int, float))

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from rulegrove.exceptions import InvalidInputError
@@ -74,7 +75,11 @@ def run(
     >>> report.name
     'report.html'
     """
-    config = make_config(quick=quick, autoscan=_check_file(autoscan))
+    if autoscan is not None and not Path(autoscan).is_file():
+        raise InvalidInputError(
+            f"`autoscan` must be the CSV file of the candidates; there is no file {str(autoscan)!r}."
+        )
+    config = make_config(quick=quick, autoscan=autoscan)
     return run_config(config, Path(out), only=only, jobs=jobs, resume=resume, on_progress=on_progress)
 
 
@@ -89,7 +94,9 @@ def run_config(
 ) -> Path:
     """Measure and draw a study of any size; see `run`."""
     parts = choose_parts(only)
-    n_jobs = _check_jobs(jobs)
+    n_jobs = (os.cpu_count() or 1) if jobs is None else jobs
+    if n_jobs < 1:
+        raise InvalidInputError(f"`jobs` must be at least 1; got {n_jobs}.")
     check_candidates(config)
     _check_directory(directory)
     ledger = Ledger(directory, config)
@@ -101,7 +108,7 @@ def run_config(
             )
         ledger.drop(part.name for part in parts)
     tasks = [task for part in parts for task in part.list_tasks(config) if task.key not in ledger.finished]
-    _measure_all(tasks, config, ledger, n_jobs, on_progress or _say_nothing)
+    _measure_all(tasks, config, ledger, n_jobs, on_progress or (lambda *_: None))
     return write_report(ledger.results, directory, config)
 
 
@@ -134,23 +141,16 @@ def _measure_all(tasks: Sequence[Task], config: Config, ledger: Ledger, n_jobs: 
     alone = [task for task in tasks if PARTS[task.part].alone]
     total, done = sum(task.cost for task in tasks), 0.0
     on_progress(done, total, "")
-    for finished in (_in_processes(shared, config, n_jobs), _in_turn(alone, config)):
-        for task, lines in finished:
-            ledger.add(lines)
-            done += task.cost
-            on_progress(done, total, task.key)
-
-
-def _in_turn(tasks: Sequence[Task], config: Config) -> Iterator[tuple[Task, list[Line]]]:
-    """Measure one task after the other, here."""
-    for task in tasks:
-        yield task, _work(task, config)
+    for task, lines in chain(_in_processes(shared, config, n_jobs), _in_processes(alone, config, 1)):
+        ledger.add(lines)
+        done += task.cost
+        on_progress(done, total, task.key)
 
 
 def _in_processes(tasks: Sequence[Task], config: Config, n_jobs: int) -> Iterator[tuple[Task, list[Line]]]:
-    """Measure tasks in processes of one thread each; yield them as they are done."""
+    """Measure tasks in processes of one thread each, a single one here; yield them as they are done."""
     if n_jobs == 1 or len(tasks) < 2:
-        yield from _in_turn(tasks, config)
+        yield from ((task, _work(task, config)) for task in tasks)
         return
     with _one_thread_each():
         pool = ProcessPoolExecutor(n_jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
@@ -171,14 +171,13 @@ def _in_processes(tasks: Sequence[Task], config: Config, n_jobs: int) -> Iterato
 def _end_with_parent() -> None:
     """Have this process end when the one that started it is gone: a killed study must not leave workers behind."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_after, args=(parent.join,), daemon=True).start()
 
+    def end_after() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
 
-def _exit_after(wait_for_end: Callable[[], None]) -> None:
-    """Wait, then end this process."""
-    wait_for_end()
-    os._exit(1)
+    threading.Thread(target=end_after, daemon=True).start()
 
 
 def _work(task: Task, config: Config) -> list[Line]:
@@ -200,24 +199,6 @@ def _one_thread_each() -> Iterator[None]:
             os.environ["OMP_NUM_THREADS"] = before
 
 
-def _check_jobs(jobs: int | None) -> int:
-    """Return a number of processes."""
-    if jobs is None:
-        return os.cpu_count() or 1
-    if jobs < 1:
-        raise InvalidInputError(f"`jobs` must be at least 1; got {jobs}.")
-    return jobs
-
-
-def _check_file(autoscan: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
-    """Refuse a table that is not there before anything else is done."""
-    if autoscan is not None and not Path(autoscan).is_file():
-        raise InvalidInputError(
-            f"`autoscan` must be the CSV file of the candidates; there is no file {str(autoscan)!r}."
-        )
-    return autoscan
-
-
 def _check_directory(directory: Path) -> None:
     """Make the directory, and refuse one that cannot be written to before an hour is spent."""
     try:
@@ -227,7 +208,3 @@ def _check_directory(directory: Path) -> None:
         raise InvalidInputError(
             f"The results cannot be written to {str(directory)!r}: {error.strerror}. Choose another directory."
         ) from error
-
-
-def _say_nothing(done: float, total: float, key: str) -> None:
-    """Take progress without a word."""

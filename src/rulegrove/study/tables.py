@@ -1,10 +1,11 @@
 """The tables: each from raw results alone, every number of ours beside the paper's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._typing import FloatArray
 from rulegrove.study import paper
 from rulegrove.study.results import Results
 
@@ -18,6 +19,9 @@ LABELS = {
     "default": "default settings",
     **{f"{name}, {reading}": f"{name}, {reading}" for name in ("bagging", "boosting") for reading in READINGS},
 }
+AT_EQUAL_ERROR = ("pathbuild", "glmnet", "spgl1", "fpc")  # the order in which the solvers are compared
+
+Cell = Callable[[Results], str]
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,36 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+
+
+def _mean(metric: str, form: str, unknown: str = "") -> Cell:
+    """Return what writes the mean of a metric, and a word where there is none."""
+
+    def write(here: Results) -> str:
+        mean = here.mean(metric)
+        return unknown if np.isnan(mean) else format(mean, form)
+
+    return write
+
+
+def _mean_and_spread(metric: str, form: str = ".2f") -> Cell:
+    """Return what writes mean and standard deviation of a metric."""
+    return lambda here: f"{here.mean(metric):{form}} ± {here.spread(metric):{form}}"
+
+
+def _by_method(
+    title: str, results: Results, columns: Mapping[str, Cell], note: str, methods: Sequence[str] = ()
+) -> Table:
+    """Return a table with a row for each method; a column writes a cell from the results of a method."""
+    rows = [
+        [write(results.where(method=method)) for write in columns.values()]
+        for method in methods or results.distinct("method")
+    ]
+    return Table(title, tuple(columns), rows, note)
+
+
+def _name(here: Results) -> str:
+    return here.distinct("method")[0]
 
 
 def tabulate_sets(results: Results) -> Table:
@@ -61,11 +95,10 @@ def tabulate_errors(results: Results) -> Table:
     """Return the error of every method on the ten sets: mean, spread, the paper's number, wins."""
     methods = [method for method in LABELS if len(results.where(method=method))]
     sets = results.distinct("data")
-    means = {method: _means_by_set(results, method, sets) for method in methods}
+    means = {method: means_by_set(results, method) for method in methods}
     rows = []
-    for place, name in enumerate(sets):
-        best = np.nanmin([means[method][place] for method in methods])
-        cells = [_error_cell(results.where(data=name), method, best) for method in methods]
+    for name, best in zip(sets, np.nanmin(list(means.values()), axis=0), strict=True):
+        cells = [_error_cell(results.where(data=name, method=method), best) for method in methods]
         rows.append([name, str(paper.SETS[name][2]), *cells])
     ours = count_wins(means)
     wins = [f"{ours[method]}" + (f" ({paper.WINS[method]})" if method in paper.WINS else "") for method in methods]
@@ -75,34 +108,30 @@ def tabulate_errors(results: Results) -> Table:
         "Error on the ten sets",
         ("set", "classes (paper)", *(LABELS[method] for method in methods)),
         rows,
-        "Percent of test rows misclassified: mean ± standard deviation over the folds, in parentheses the"
-        " paper's number; bold is the least of a row. Pathbuild to multi-class trees use the paper's kind"
-        " of rules, the point of the path chosen by 1se. The paper's column “Average” stands at “single "
-        "trees”, which it is by its size. Boosting is AdaBoost by weighted resampling of fully grown "
-        "trees. With two classes multi-class trees are those of the one problem, and the column is "
-        "Glmnet's. Ties are wins of each.",
+        "Percent of test rows misclassified: mean ± standard deviation over the folds, in parentheses the paper's "
+        "number; bold is the least of a row. Pathbuild to multi-class trees use the paper's kind of rules, the point "
+        "of the path chosen by 1se. The paper's column “Average” stands at “single trees”, which it is by its size. "
+        "Boosting is AdaBoost by weighted resampling of fully grown trees. With two classes multi-class trees are "
+        "those of the one problem, and the column is Glmnet's. Ties are wins of each.",
     )
 
 
-def _means_by_set(results: Results, method: str, sets: Sequence[str]) -> list[float]:
-    """Mean error on each set; NaN where the method was not run."""
-    return [results.where(data=name, method=method).mean("error") for name in sets]
+def means_by_set(results: Results, method: str) -> FloatArray:
+    """Return the mean error on each set; NaN where the method was not run."""
+    return np.array([results.where(data=name, method=method).mean("error") for name in results.distinct("data")])
 
 
-def _error_cell(here: Results, method: str, best: float) -> str:
+def _error_cell(here: Results, best: float) -> str:
     """Write one error beside the paper's."""
-    found = here.where(method=method)
-    mean = found.mean("error")
-    if np.isnan(mean):
+    if not len(here):
         return ""
-    name = here.distinct("data")[0]
-    printed = paper.ERRORS.get(method, {}).get(name)
-    words = f"{mean:.2f} ± {found.spread('error'):.2f}"
-    words = f"**{words}**" if mean <= best + 1e-9 else words
+    words = _mean_and_spread("error")(here)
+    words = f"**{words}**" if here.mean("error") <= best + 1e-9 else words
+    printed = paper.ERRORS.get(_name(here), {}).get(here.distinct("data")[0])
     return words + (f" ({printed:.2f})" if printed is not None else "")
 
 
-def count_wins(means: dict[str, list[float]]) -> dict[str, int]:
+def count_wins(means: Mapping[str, Sequence[float] | FloatArray]) -> dict[str, int]:
     """Count on how many sets each method has the least error; ties count for all.
 
     Examples
@@ -117,7 +146,7 @@ def count_wins(means: dict[str, list[float]]) -> dict[str, int]:
 
 def tabulate_rules(results: Results) -> Table:
     """Return the five most important rules, beside the paper's."""
-    ours = [line for line in results if line.metric == "five largest"]
+    ours = results.where(metric="five largest")
     rows = [
         [str(rank), line.value, f"{abs(line.result):.4f}", theirs, f"{size:.4f}"]
         for rank, (line, (theirs, size)) in enumerate(zip(ours, paper.TOP_RULES, strict=False), start=1)
@@ -133,100 +162,71 @@ def tabulate_rules(results: Results) -> Table:
 
 def tabulate_sparsity(results: Results) -> Table:
     """Return terms and their share for the four solvers at equal error."""
-    rows = []
-    for name in ("pathbuild", "glmnet", "spgl1", "fpc"):
-        here = results.where(method=name)
-        rows.append(
-            [
-                LABELS[name],
-                f"{here.mean('balanced error'):.2f} ± {here.spread('balanced error'):.2f}",
-                f"{here.mean('error'):.2f}",
-                f"{here.mean('terms'):.0f} ± {here.spread('terms'):.0f}",
-                f"{here.mean('share'):.1f} %",
-                f"{paper.SHARES[name]} %",
-                f"{here.mean('penalty'):.4f}",
-                f"{here.mean('reached'):.0%}",
-                f"{here.mean('share at equal overall error'):.1f} %",
-                f"{here.mean('reached overall error'):.0%}",
-            ]
-        )
+    columns = {
+        "solver": lambda here: LABELS[_name(here)],
+        "balanced error, %": _mean_and_spread("balanced error"),
+        "overall, %": _mean("error", ".2f"),
+        "terms": _mean_and_spread("terms", ".0f"),
+        "share": lambda here: f"{here.mean('share'):.1f} %",
+        "share in the paper": lambda here: f"{paper.SHARES[_name(here)]} %",
+        "as a penalty λ": _mean("penalty", ".4f"),
+        "got there": _mean("reached", ".0%"),
+        "share at equal overall error": lambda here: f"{here.mean('share at equal overall error'):.1f} %",
+        "got there (overall)": _mean("reached overall error", ".0%"),
+    }
     target = results.where(method="all").mean("target")
-    header = ("solver", "balanced error, %", "overall, %", "terms", "share", "share in the paper", "as a penalty λ")
-    return Table(
-        "Sparsity of the four solvers at equal error",
-        (*header, "got there", "share at equal overall error", "got there (overall)"),
-        rows,
+    note = (
         f"First point of each path with a balanced error (mean of both rates) of at most {target:.2f} % on average: "
         "the paper's 4 %, or 0.2 points above the least of the lasso's path where that is more. The last two columns "
-        "do the same with the overall error. A solver that did not get there stands at its own least error.",
+        "do the same with the overall error. A solver that did not get there stands at its own least error."
     )
+    return _by_method("Sparsity of the four solvers at equal error", results, columns, note, AT_EQUAL_ERROR)
 
 
 def tabulate_selection(results: Results) -> Table:
     """Return what each choice of the penalty costs."""
-    rows = [
-        [
-            method,
-            f"{here.mean('penalty'):.4f}",
-            f"{here.mean('terms'):.0f}",
-            f"{here.mean('error'):.2f} ± {here.spread('error'):.2f}",
-            f"{here.mean('false positive'):.2f}",
-            f"{here.mean('false negative'):.2f}",
-            f"{here.mean('balanced error'):.2f}",
-        ]
-        for method in results.distinct("method")
-        for here in [results.where(method=method)]
-    ]
-    return Table(
-        "Which penalty",
-        ("choice", "penalty λ", "terms", "test error, %", "false positive, %", "false negative, %", "balanced, %"),
-        rows,
-        "The first line knows the test rows and is what no choice can reach but by luck.",
-    )
+    columns = {
+        "choice": _name,
+        "penalty λ": _mean("penalty", ".4f"),
+        "terms": _mean("terms", ".0f"),
+        "test error, %": _mean_and_spread("error"),
+        "false positive, %": _mean("false positive", ".2f"),
+        "false negative, %": _mean("false negative", ".2f"),
+        "balanced, %": _mean("balanced error", ".2f"),
+    }
+    note = "The first line knows the test rows and is what no choice can reach but by luck."
+    return _by_method("Which penalty", results, columns, note)
 
 
 def tabulate_timing(results: Results) -> Table:
     """Return seconds of solvers and ensembles."""
-    rows = []
-    for method in results.distinct("method"):
-        here = results.where(method=method)
-        cells = []
-        for metric, digits in (("path seconds", 4), ("fit seconds", 2), ("predict seconds", 3), ("error", 2)):
-            mean = here.mean(metric)
-            cells.append("" if np.isnan(mean) else f"{mean:.{digits}f}")
-        rows.append([method, *cells])
-    return Table(
-        "Seconds on one thread",
-        ("what", "path", "fit", "predict", "test error, %"),
-        rows,
-        "A solver's path has 13 points to a duality gap of 1e-5, after the statistics; Pathbuild's has "
-        "its steps. A fit of a rule ensemble includes its choice on five folds. Predictions are of all "
-        "test rows.",
+    columns = {
+        "what": _name,
+        "path": _mean("path seconds", ".4f"),
+        "fit": _mean("fit seconds", ".2f"),
+        "predict": _mean("predict seconds", ".3f"),
+        "test error, %": _mean("error", ".2f"),
+    }
+    note = (
+        "A solver's path has 13 points to a duality gap of 1e-5, after the statistics; Pathbuild's has its steps. A "
+        "fit of a rule ensemble includes its choice on five folds. Predictions are of all test rows."
     )
+    return _by_method("Seconds on one thread", results, columns, note)
 
 
 def tabulate_attributes(results: Results) -> Table:
     """Return how many attributes each criterion keeps and what the error does."""
     weight = max(results.where(metric="error").grid())
-    rows = []
-    for method in results.distinct("method"):
-        here = results.where(method=method)
-        error = here.where(metric="error").at(weight)
-        kept, blank = here.mean("kept"), here.mean("uninformative kept")
-        rows.append(
-            [
-                method,
-                "all" if np.isnan(kept) else f"{kept:.1f}",
-                "" if np.isnan(blank) else f"{blank:.1f}",
-                f"{error.mean('error'):.2f} ± {error.spread('error'):.2f}",
-            ]
-        )
-    return Table(
-        "Attributes by the votes of rules",
-        ("attributes", "kept", "of them uninformative", f"test error at μ = {weight:g}, %"),
-        rows,
-        "The paper kept 21 of 39 by votes, for a lower error. Attributes are chosen from training rows alone.",
-    )
+    columns = {
+        "attributes": _name,
+        "kept": _mean("kept", ".1f", unknown="all"),
+        "of them uninformative": _mean("uninformative kept", ".1f"),
+        f"test error at μ = {weight:g}, %": lambda here: _mean_and_spread("error")(
+            here.where(metric="error").at(weight)
+        ),
+    }
+    note = "The paper kept 21 of 39 by votes, for a lower error. Attributes are chosen from training rows alone."
+    return _by_method("Attributes by the votes of rules", results, columns, note)
 
 
 TABLES: tuple[tuple[str, Callable[[Results], Table]], ...] = (

@@ -1,4 +1,4 @@
-"""What the parts measure, on a study of seconds."""
+"""What the parts measure, on a study of seconds: one file for all modules, which one run measures together."""
 
 import json
 

@@ -1,7 +1,8 @@
 """A statement of the paper, and what our results say of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +12,17 @@ HOLDS, IN_PART, FAILS, UNDECIDED = "holds", "in part", "does not hold", "too few
 FEWEST = 5  # repetitions that tell anything about a variance
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Our figure, whether the statement holds, and why."""
+class Finding(NamedTuple):
+    """Our figure, whether the statement holds, whether it does at least in part, and why."""
 
     ours: str
-    holds: str
+    holds: bool
+    partly: bool = False
     why: str = ""
+
+
+Check = Callable[[Results], Finding]
+Register = Callable[[Check], Check]
 
 
 @dataclass(frozen=True)
@@ -26,30 +31,39 @@ class Claim:
 
     Attributes
     ----------
+    section, part : str
+        Where it stands in the paper, and whose results decide.
     statement : str
         In the paper's words, shortened.
-    section : str
-    part : str
-        Whose results decide.
-    check : callable
-        From those results to a verdict.
+    find : callable
+        From those results to a finding.
+    of_spread : bool
+        Whether it is about variances, which a few repetitions cannot decide.
     """
 
-    statement: str
     section: str
     part: str
-    check: Callable[[Results], Verdict]
+    statement: str
+    find: Check
+    of_spread: bool = False
+
+    def check(self, results: Results) -> tuple[str, str, str]:
+        """Return our figure, the verdict and why."""
+        found = self.find(results)
+        verdict = HOLDS if found.holds else IN_PART if found.partly else FAILS
+        if self.of_spread and len(results.distinct("repetition")) < FEWEST:
+            verdict = UNDECIDED
+        return found.ours, verdict, found.why
 
 
-def judge(holds: bool, partly: bool = False) -> str:
-    """Return the word for a finding."""
-    return HOLDS if holds else IN_PART if partly else FAILS
+def add_to(claims: list[Claim], section: str, part: str, statement: str, *, of_spread: bool = False) -> Register:
+    """Return a decorator that adds a statement, with a function as its check, to a list; others as in `Claim`."""
 
+    def register(find: Check) -> Check:
+        claims.append(Claim(section, part, statement, find, of_spread))
+        return find
 
-def judge_spread(results: Results, holds: bool, partly: bool = False) -> str:
-    """Return the word for a finding about variances, which a few repetitions cannot decide."""
-    repetitions = {line.repetition for line in results}
-    return judge(holds, partly) if len(repetitions) >= FEWEST else UNDECIDED
+    return register
 
 
 def curve(results: Results, metric: str = "error") -> tuple[list[float], list[float], list[float]]:
@@ -62,6 +76,22 @@ def curve(results: Results, metric: str = "error") -> tuple[list[float], list[fl
 def noise(results: Results, metric: str = "error") -> float:
     """Return two standard errors of a difference of means, typical of the grid: what counts as a difference."""
     kept = results.where(metric=metric)
-    spreads = [kept.at(value).spread(metric) for value in kept.grid()]
-    count = max(len(kept.at(kept.grid()[0])), 1)
+    grid, _, spreads = curve(kept, metric)
+    count = max(len(kept.at(grid[0])), 1)
     return float(2.0 * np.sqrt(2.0 / count) * np.mean(spreads))
+
+
+def each_mean(results: Results, methods: Iterable[str], metric: str = "error") -> dict[str, float]:
+    """Return the mean of a metric by method."""
+    return {method: results.where(method=method).mean(metric) for method in methods}
+
+
+def listed(numbers: Mapping[str, float], form: str, unit: str = "") -> str:
+    """Return numbers by name in words.
+
+    Examples
+    --------
+    >>> listed({"a": 1.25, "b": 2.0}, ".1f", " s")
+    'a 1.2 s, b 2.0 s'
+    """
+    return ", ".join(f"{name} {number:{form}}{unit}" for name, number in numbers.items())

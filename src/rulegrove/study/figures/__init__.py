@@ -1,160 +1,43 @@
 """The figures: each from raw results alone."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulegrove._files import written_whole
-from rulegrove.study.figures import beyond, candidates, sets
+from rulegrove.study.figures import candidates, sets
+from rulegrove.study.figures.style import by_method, by_rate, draw_sweep, one_curve
 from rulegrove.study.results import Results
+from rulegrove.study.words import PICTURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DPI = 100
 
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the report.
-
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    part : str
-        Whose results it shows.
-    draw : callable
-        From the part's results to the figure.
-    caption : str
-        What is seen, for who has not read the code.
-    place : str
-        Of the figure in the paper that it redoes; empty beyond the paper.
-    """
-
-    name: str
-    part: str
-    draw: "Callable[[Results], Figure]"
-    caption: str
-    place: str = ""
-
-
-PICTURES = (
-    Picture(
-        "vehicle",
-        "vehicle",
-        sets.draw_vehicle,
-        "Each class of the vehicle set against the rest. Bars are means over the folds, whiskers a standard deviation.",
-        "Binary tests on each class of vehicle data",
-    ),
-    Picture(
-        "against_trees",
-        "ten-sets",
-        sets.draw_against_trees,
-        "A point a set, mean over the folds; below the diagonal the rules have the lower error.",
-        "Rule ensemble against boosting and bagging",
-    ),
-    Picture(
-        "solvers",
-        "ten-sets",
-        sets.draw_solvers,
-        "Error on the ten sets by solver; whiskers are a standard deviation over the folds.",
-        "Solvers on the ten sets",
-    ),
-    Picture(
-        "multiclass",
-        "ten-sets",
-        sets.draw_multiclass,
-        "Rules from trees of each class against rules from multi-class trees, the same lasso and settings otherwise.",
-    ),
-    Picture(
-        "tree_size",
-        "tree-size",
-        candidates.draw_tree_size,
-        "Pathbuild, τ = 0.5, 500 rules. Points are repetitions, the line their mean. Two sizes of the "
-        "sample of a tree.",
-        "Error against tree size, and the text on subsamples of 2,500 and 500",
-    ),
-    Picture(
-        "rule_count",
-        "rule-count",
-        candidates.draw_rule_count,
-        "Pathbuild, τ = 0.5, trees of 50 leaves on average.",
-        "Error against number of rules",
-    ),
-    Picture(
-        "terms",
-        "terms",
-        candidates.draw_terms,
-        "Pathbuild on rules, on linear terms (winsorised attributes), on both; whiskers are a standard deviation.",
-        "Rules, linear terms, both",
-    ),
-    Picture(
-        "threshold",
-        "threshold",
-        candidates.draw_threshold,
-        "Pathbuild, 600 rules from trees of 20 leaves. A higher threshold moves fewer coefficients at a step.",
-        "Error against τ",
-    ),
-    Picture(
-        "penalty",
-        "penalty",
-        candidates.draw_penalty,
-        "Glmnet on the rules of the figure before.",
-        "Error against λ",
-    ),
-    Picture("radius", "radius", candidates.draw_radius, "Spgl1 on the same rules.", "Error against the radius"),
-    Picture("fit_weight", "fit-weight", candidates.draw_fit_weight, "Fpc on the same rules.", "Error against μ"),
-    Picture(
-        "fit_weight_tree_size",
-        "fit-weight-tree-size",
-        candidates.draw_fit_weight_tree_size,
-        "Fpc on rules from trees of different size.",
-        "Error against μ for several sizes of trees",
-    ),
-    Picture(
-        "nonzero",
-        "fit-weight",
-        candidates.draw_nonzero,
-        "How many of the rules Fpc keeps.",
-        "Number of non-zero coefficients against μ",
-    ),
-    Picture(
-        "coefficients",
-        "sparsity",
-        candidates.draw_coefficients,
-        "Rules that are among the ten largest coefficients of any solver, at equal test error, first repetition.",
-        "Ten largest coefficients of the solvers",
-    ),
-    Picture(
-        "votes",
-        "attributes",
-        candidates.draw_votes,
-        "Left: rules by the number of fit weights at which they are among the 20 largest. Right: votes of attributes.",
-        "Votes histogram",
-    ),
-    Picture(
-        "attributes",
-        "attributes",
-        candidates.draw_attributes,
-        "Fpc with all attributes, with those that the paper's votes keep, and with those whose loss would be felt.",
-        "Error with the selected attributes against all",
-    ),
-    Picture(
-        "selection",
-        "selection",
-        beyond.draw_selection,
-        "Where folds of the training rows put the penalty, beside the best point in hindsight.",
-    ),
-    Picture(
-        "robustness",
-        "robustness",
-        beyond.draw_robustness,
-        "Test labels are right. The first three weight the same rules.",
-    ),
-    Picture("timing", "timing", beyond.draw_timing, "Means of the repetitions, each the best of some runs."),
-)
+#: What draws a figure, by the name that it has in `words.toml`.
+DRAWERS: "dict[str, Callable[[Results], Figure]]" = {
+    "vehicle": sets.draw_vehicle,
+    "against_trees": sets.draw_against_trees,
+    "solvers": sets.draw_solvers,
+    "multiclass": sets.draw_multiclass,
+    "tree_size": partial(draw_sweep, curves=by_method, x="Mean leaves of a tree"),
+    "rule_count": partial(draw_sweep, curves=one_curve("error"), x="Rules grown"),
+    "terms": candidates.draw_terms,
+    "threshold": partial(draw_sweep, curves=by_rate, x="Threshold τ"),
+    "penalty": candidates.draw_penalty,
+    "radius": partial(draw_sweep, curves=by_rate, x="Radius of the l1 ball", log_x=True),
+    "fit_weight": partial(draw_sweep, curves=by_rate, x="Fit weight μ", log_x=True),
+    "fit_weight_tree_size": partial(draw_sweep, curves=by_method, x="Fit weight μ", log_x=True, points=False),
+    "nonzero": candidates.draw_nonzero,
+    "coefficients": candidates.draw_coefficients,
+    "votes": candidates.draw_votes,
+    "attributes": partial(draw_sweep, curves=candidates.by_attributes, x="Fit weight μ", log_x=True, points=False),
+    "selection": candidates.draw_selection,
+    "robustness": partial(draw_sweep, curves=by_method, x="Share of training labels flipped"),
+    "timing": candidates.draw_timing,
+}
 
 
 def draw_pictures(results: Results, directory: Path) -> dict[str, Path]:
@@ -166,5 +49,5 @@ def draw_pictures(results: Results, directory: Path) -> dict[str, Path]:
         if len(here):
             files[picture.name] = directory / f"{picture.name}.png"
             with written_whole(files[picture.name]) as draft:
-                picture.draw(here).savefig(draft, dpi=_DPI, format="png", pil_kwargs={"optimize": True})
+                DRAWERS[picture.name](here).savefig(draft, dpi=_DPI, format="png", pil_kwargs={"optimize": True})
     return files

@@ -1,4 +1,4 @@
-"""Figures of the supernova candidates."""
+"""Figures of the supernova candidates that are more than curves over a grid."""
 
 from typing import TYPE_CHECKING
 
@@ -6,33 +6,22 @@ import numpy as np
 
 from rulegrove.study.figures.style import (
     COLOURS,
+    MARKERS,
     RATES,
+    Curves,
+    by_method,
+    by_rate,
     draw_bars,
-    draw_curve,
-    draw_curves,
-    draw_rates,
+    draw_sweep,
     finish,
     new_figure,
+    one_curve,
 )
 from rulegrove.study.results import Results
+from rulegrove.study.tables import AT_EQUAL_ERROR, LABELS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SOLVER_LABELS = {"pathbuild": "Pathbuild", "glmnet": "Glmnet", "spgl1": "Spgl1", "fpc": "Fpc"}
-
-
-def draw_tree_size(results: Results) -> "Figure":
-    """Error against the mean size of trees, for two sizes of sample."""
-    return draw_curves(results, "Mean leaves of a tree")
-
-
-def draw_rule_count(results: Results) -> "Figure":
-    """Error against the number of rules."""
-    figure, ax = new_figure()
-    draw_curve(ax, results, "error", "mean; points are repetitions", 0)
-    finish(ax, "Rules grown", "Test error, %")
-    return figure
 
 
 def draw_terms(results: Results) -> "Figure":
@@ -46,50 +35,18 @@ def draw_terms(results: Results) -> "Figure":
     return figure
 
 
-def draw_threshold(results: Results) -> "Figure":
-    """Error rates of Pathbuild against its threshold."""
-    figure, ax = new_figure()
-    draw_rates(ax, results)
-    finish(ax, "Threshold τ", "Test error, %")
-    return figure
-
-
 def draw_penalty(results: Results) -> "Figure":
     """Error rates of Glmnet against its penalty, the weaker to the right."""
-    figure, ax = new_figure()
-    draw_rates(ax, results)
-    finish(ax, "Penalty λ (weaker to the right)", "Test error, %", log_x=True)
-    ax.invert_xaxis()
-    return figure
-
-
-def draw_radius(results: Results) -> "Figure":
-    """Error rates of Spgl1 against its radius."""
-    figure, ax = new_figure()
-    draw_rates(ax, results)
-    finish(ax, "Radius of the l1 ball", "Test error, %", log_x=True)
-    return figure
-
-
-def draw_fit_weight(results: Results) -> "Figure":
-    """Error rates of Fpc against its weight of the fit."""
-    figure, ax = new_figure()
-    draw_rates(ax, results)
-    finish(ax, "Fit weight μ", "Test error, %", log_x=True)
+    figure = draw_sweep(results, by_rate, "Penalty λ (weaker to the right)", log_x=True)
+    figure.axes[0].invert_xaxis()
     return figure
 
 
 def draw_nonzero(results: Results) -> "Figure":
     """Coefficients that are not zero against Fpc's weight of the fit."""
-    figure, ax = new_figure()
-    draw_curve(ax, results, "terms", "mean; points are repetitions", 0)
-    finish(ax, "Fit weight μ", "Coefficients that are not zero", log_x=True, zero=True)
+    figure = draw_sweep(results, one_curve("terms"), "Fit weight μ", "Coefficients that are not zero", log_x=True)
+    figure.axes[0].set_ylim(bottom=0.0)
     return figure
-
-
-def draw_fit_weight_tree_size(results: Results) -> "Figure":
-    """Mean error of Fpc against its weight of the fit, a curve a size of trees."""
-    return draw_curves(results, "Fit weight μ", "Test error, %, mean of the repetitions", log_x=True, points=False)
 
 
 def draw_votes(results: Results) -> "Figure":
@@ -108,31 +65,59 @@ def draw_votes(results: Results) -> "Figure":
     return figure
 
 
-def draw_attributes(results: Results) -> "Figure":
-    """Error against the weight of the fit, with all attributes and with the chosen ones."""
-    figure, ax = new_figure()
-    for number, method in enumerate(results.distinct("method")):
-        here = results.where(method=method, metric="error")
-        kept = results.where(method=method).mean("kept")
+def by_attributes(results: Results) -> Curves:
+    """Return the error with all attributes and with the chosen ones."""
+    curves = []
+    for method, here, metric in by_method(results):
+        kept = here.mean("kept")
         label = method if np.isnan(kept) else f"chosen by {method}: {kept:.1f} attributes"
-        draw_curve(ax, here, "error", label, number, points=False)
-    finish(ax, "Fit weight μ", "Test error, %, mean of the repetitions", log_x=True)
-    return figure
+        curves.append((label, here.where(metric=metric), metric))
+    return curves
 
 
 def draw_coefficients(results: Results) -> "Figure":
     """Coefficients of the rules that are among the ten largest of any solver, side by side."""
     lines = [line for line in results if line.metric == "coefficient"]
     rules = list(dict.fromkeys(line.value for line in lines))
-    figure, axes = new_figure(len(SOLVER_LABELS), height=max(1.0, len(rules) / 17), share_y=True)
+    figure, axes = new_figure(len(AT_EQUAL_ERROR), height=max(1.0, len(rules) / 17), share_y=True)
     figure.set_figwidth(13.0)
-    for number, (ax, (solver, label)) in enumerate(zip(axes, SOLVER_LABELS.items(), strict=True)):
+    for number, (ax, solver) in enumerate(zip(axes, AT_EQUAL_ERROR, strict=True)):
         sizes = {line.value: abs(line.result) for line in lines if line.method == solver}
         ax.barh(range(len(rules)), [sizes[rule] for rule in rules], color=COLOURS[number])
         finish(ax, "Size of the coefficient", "", legend=False)
-        ax.set_title(label, fontsize="medium")
-    axes[0].set_yticks(
-        range(len(rules)), [rule if len(rule) < 70 else rule[:66] + " ..." for rule in rules], fontsize=7
-    )
+        ax.set_title(LABELS[solver], fontsize="medium")
+    shown = [rule if len(rule) < 70 else rule[:66] + " ..." for rule in rules]
+    axes[0].set_yticks(range(len(rules)), shown, fontsize=7)
     axes[0].invert_yaxis()
+    return figure
+
+
+def draw_selection(results: Results) -> "Figure":
+    """Penalty and test error of each choice, a point a repetition."""
+    figure, ax = new_figure()
+    for number, method in enumerate(results.distinct("method")):
+        here = results.where(method=method)
+        style = {"color": COLOURS[number], "label": f"{method} ({here.mean('terms'):.0f} terms)"}
+        ax.plot(here.numbers("penalty"), here.numbers("balanced error"), MARKERS[number], alpha=0.8, **style)
+    finish(ax, "Chosen penalty λ", "Balanced test error, %", log_x=True)
+    return figure
+
+
+def draw_timing(results: Results) -> "Figure":
+    """Seconds of the solvers, and of the ensembles to fit and to predict."""
+    figure, axes = new_figure(2)
+    groups = (
+        ("solver: ", (("path seconds", "path of 13 points"),)),
+        ("ensemble: ", (("fit seconds", "fit"), ("predict seconds", "predict"))),
+    )
+    for ax, (kind, metrics) in zip(axes, groups, strict=True):
+        methods = [method for method in results.distinct("method") if method.startswith(kind)]
+        for number, (metric, label) in enumerate(metrics):
+            means = [results.where(method=method).mean(metric) for method in methods]
+            places = [place + (number - (len(metrics) - 1) / 2) * 0.4 for place in range(len(methods))]
+            ax.barh(places, means, 0.36, color=COLOURS[number], label=label)
+        ax.set_yticks(range(len(methods)), [method.removeprefix(kind) for method in methods])
+        ax.invert_yaxis()
+        ax.set_xscale("log")
+        finish(ax, "Seconds, one thread", "")
     return figure

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from rulegrove._typing import FloatArray
 from rulegrove.study import paper
+from rulegrove.study.ensembles import SOLVERS
 from rulegrove.study.figures.style import COLOURS, GREY, draw_bars, finish, new_figure
 from rulegrove.study.results import Results
+from rulegrove.study.tables import LABELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_OURS = {"pathbuild": "Pathbuild", "default": "default settings"}
 
 
 def draw_vehicle(results: Results) -> "Figure":
@@ -19,8 +19,7 @@ def draw_vehicle(results: Results) -> "Figure":
     figure, ax = new_figure()
     classes = results.distinct("value")
     names = {"pathbuild": "rule ensemble, Pathbuild", "default": "rule ensemble, default", "bagging": "bagging, ovr"}
-    found = {method: [results.where(method=method, value=one).numbers("error") for one in classes] for method in names}
-    draw_bars(ax, classes, {label: found[method] for method, label in names.items()})
+    draw_bars(ax, classes, _by_group(results, "value", classes, names, "error"))
     finish(ax, "Class against the rest", "Test error, %")
     return figure
 
@@ -38,9 +37,9 @@ def _scatter(ax: "Axes", results: Results, baseline: str) -> None:
     """Draw a point a set and method; below the diagonal the rules are better."""
     sets = results.distinct("data")
     theirs = [results.where(data=name, method=baseline).mean("error") for name in sets]
-    for number, (method, label) in enumerate(_OURS.items()):
+    for number, method in enumerate(("pathbuild", "default")):
         ours = [results.where(data=name, method=method).mean("error") for name in sets]
-        ax.plot(theirs, ours, "os"[number], color=COLOURS[number], label=f"ours, {label}", alpha=0.85)
+        ax.plot(theirs, ours, "os"[number], color=COLOURS[number], label=f"ours, {LABELS[method]}", alpha=0.85)
         if method == "default":
             for name, x, y in zip(sets, theirs, ours, strict=True):
                 ax.annotate(name, (x, y), xytext=(5, -9), textcoords="offset points", fontsize=7, color=GREY)
@@ -60,28 +59,30 @@ def draw_solvers(results: Results) -> "Figure":
     figure, ax = new_figure()
     figure.set_figwidth(9.5)
     sets = results.distinct("data")
-    names = {"pathbuild": "Pathbuild", "fpc": "Fpc", "spgl1": "Spgl1", "glmnet": "Glmnet", "default": "default"}
-    draw_bars(ax, sets, _by_set(results, sets, names, "error"))
+    names = {name: LABELS[name] for name in SOLVERS} | {"default": "default"}
+    draw_bars(ax, sets, _by_group(results, "data", sets, names, "error"))
     finish(ax, "", "Test error, %")
     return figure
 
 
 def draw_multiclass(results: Results) -> "Figure":
-    """Rules of each class's own trees against one pool from multi-class trees: error and seconds."""
+    """Rules of each class's trees against one pool from multi-class trees: error and seconds."""
     figure, axes = new_figure(2)
     sets = [name for name in results.distinct("data") if paper.SETS[name][2] > 2]
     names = {"glmnet": "trees of each class", "shared": "multi-class trees"}
     for ax, metric, words in zip(axes, ("error", "fit seconds"), ("Test error, %", "Seconds a fit"), strict=True):
-        draw_bars(ax, sets, _by_set(results, sets, names, metric))
+        draw_bars(ax, sets, _by_group(results, "data", sets, names, metric))
         finish(ax, "", words)
         if metric == "fit seconds":
             ax.set_yscale("log")
     return figure
 
 
-def _by_set(results: Results, sets: list[str], names: dict[str, str], metric: str) -> dict[str, list[FloatArray]]:
-    """Return the numbers of each method on each set, by the label of the method."""
+def _by_group(
+    results: Results, field: str, groups: list[str], names: dict[str, str], metric: str
+) -> dict[str, list[FloatArray]]:
+    """Return the numbers of each method in each group of lines, by the label of the method."""
     return {
-        label: [results.where(data=one, method=method).numbers(metric) for one in sets]
+        label: [results.where(**{field: group}, method=method).numbers(metric) for group in groups]
         for method, label in names.items()
     }

@@ -1,6 +1,6 @@
 """How every figure looks: matplotlib on demand, colours told apart by all eyes, points of every repetition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,22 +33,18 @@ def check_matplotlib() -> None:
         ) from error
 
 
-def new_figure(
-    n_columns: int = 1, n_rows: int = 1, *, height: float = 1.0, share_y: bool = False
-) -> "tuple[Figure, Any]":
+def new_figure(n_columns: int = 1, *, height: float = 1.0, share_y: bool = False) -> "tuple[Figure, Any]":
     """Return a figure outside of any window, and its axes: one, or an array of them."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(
-        figsize=(_INCHES[0] * (1.0 if n_columns == 1 else 0.75 * n_columns), _INCHES[1] * height * n_rows),
-        layout="constrained",
-    )
+    width = _INCHES[0] * (1.0 if n_columns == 1 else 0.75 * n_columns)
+    figure = Figure(figsize=(width, _INCHES[1] * height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(n_rows, n_columns, sharey=share_y)
+    return figure, figure.subplots(1, n_columns, sharey=share_y)
 
 
-def finish(ax: "Axes", x: str, y: str, *, legend: bool = True, log_x: bool = False, zero: bool = False) -> None:
+def finish(ax: "Axes", x: str, y: str, *, legend: bool = True, log_x: bool = False) -> None:
     """Name the axes, and lighten what is around the numbers."""
     ax.set(xlabel=x, ylabel=y)
     ax.grid(alpha=0.25)
@@ -56,8 +52,6 @@ def finish(ax: "Axes", x: str, y: str, *, legend: bool = True, log_x: bool = Fal
     ax.spines[["top", "right"]].set_visible(False)
     if log_x:
         ax.set_xscale("log")
-    if zero:
-        ax.set_ylim(bottom=0.0)
     if legend:
         columns = min(len(ax.get_legend_handles_labels()[0]), 2)
         ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)
@@ -76,21 +70,39 @@ def draw_curve(ax: "Axes", results: Results, metric: str, label: str, number: in
     ax.plot(grid, means, marker + "-", color=colour, label=label, markersize=5, linewidth=1.5)
 
 
-def draw_curves(
-    results: Results, x: str, y: str = "Test error, %", *, log_x: bool = False, points: bool = True
+Curves = list[tuple[str, Results, str]]  # the label of each curve, its results and the metric that it shows
+
+
+def by_method(results: Results) -> Curves:
+    """Return a curve of the error for each method."""
+    return [(method, results.where(method=method), "error") for method in results.distinct("method")]
+
+
+def by_rate(results: Results) -> Curves:
+    """Return curves of the overall, false positive and false negative error."""
+    return [(label, results, metric) for metric, label in RATES.items()]
+
+
+def one_curve(metric: str) -> Callable[[Results], Curves]:
+    """Return what has one curve, of a metric."""
+    return lambda results: [("mean; points are repetitions", results, metric)]
+
+
+def draw_sweep(
+    results: Results,
+    curves: Callable[[Results], Curves],
+    x: str,
+    y: str = "",
+    *,
+    log_x: bool = False,
+    points: bool = True,
 ) -> "Figure":
-    """Draw a figure of the error over the grid, a curve a method."""
+    """Draw a figure of curves over the grid; `y` is the error unless told."""
     figure, ax = new_figure()
-    for number, method in enumerate(results.distinct("method")):
-        draw_curve(ax, results.where(method=method), "error", method, number, points=points)
-    finish(ax, x, y, log_x=log_x)
+    for number, (label, here, metric) in enumerate(curves(results)):
+        draw_curve(ax, here, metric, label, number, points=points)
+    finish(ax, x, y or f"Test error, %{'' if points else ', mean of the repetitions'}", log_x=log_x)
     return figure
-
-
-def draw_rates(ax: "Axes", results: Results) -> None:
-    """Draw overall, false positive and false negative error over the grid."""
-    for number, (metric, label) in enumerate(RATES.items()):
-        draw_curve(ax, results, metric, label, number)
 
 
 def draw_bars(ax: "Axes", groups: Sequence[str], series: Mapping[str, Sequence[FloatArray]]) -> None:
@@ -98,8 +110,8 @@ def draw_bars(ax: "Axes", groups: Sequence[str], series: Mapping[str, Sequence[F
     width = 0.8 / len(series)
     for number, (label, numbers) in enumerate(series.items()):
         places = np.arange(len(groups)) + (number - (len(series) - 1) / 2) * width
-        heights = [float(np.mean(own)) if own.size else np.nan for own in numbers]
-        whiskers = [float(np.std(own, ddof=1)) if own.size > 1 else 0.0 for own in numbers]
+        heights = [float(np.mean(group)) if group.size else np.nan for group in numbers]
+        whiskers = [float(np.std(group, ddof=1)) if group.size > 1 else 0.0 for group in numbers]
         colour = COLOURS[number % len(COLOURS)]
         ax.bar(places, heights, width * 0.92, label=label, color=colour, yerr=whiskers, ecolor=GREY, capsize=1.5)
     ax.set_xticks(np.arange(len(groups)), groups)

@@ -4,40 +4,17 @@ import difflib
 from collections.abc import Iterable
 
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.study.parts import (
-    attributes,
-    robustness,
-    selection,
-    solver_sweeps,
-    sparsity,
-    ten_sets,
-    terms,
-    timing,
-    trees,
-    vehicle,
-)
+from rulegrove.study.parts.attributes import ATTRIBUTES
 from rulegrove.study.parts.base import Part
+from rulegrove.study.parts.beyond import ROBUSTNESS, SELECTION
+from rulegrove.study.parts.sparsity import SPARSITY
+from rulegrove.study.parts.sweeps import SWEEPS
+from rulegrove.study.parts.ten_sets import TEN_SETS
+from rulegrove.study.parts.timing import TIMING
 
+#: In the order of the study.
 PARTS: dict[str, Part] = {
-    part.name: part
-    for part in (
-        ten_sets.SETS,
-        ten_sets.TEN_SETS,
-        vehicle.VEHICLE,
-        trees.TREE_SIZE,
-        trees.RULE_COUNT,
-        terms.TERMS,
-        solver_sweeps.THRESHOLD,
-        solver_sweeps.PENALTY,
-        solver_sweeps.RADIUS,
-        solver_sweeps.FIT_WEIGHT,
-        solver_sweeps.FIT_WEIGHT_TREE_SIZE,
-        sparsity.SPARSITY,
-        attributes.ATTRIBUTES,
-        selection.SELECTION,
-        robustness.ROBUSTNESS,
-        timing.TIMING,
-    )
+    part.name: part for part in (*TEN_SETS, *SWEEPS, SPARSITY, ATTRIBUTES, SELECTION, ROBUSTNESS, TIMING)
 }
 
 

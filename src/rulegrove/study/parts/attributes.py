@@ -9,20 +9,15 @@ from rulegrove import Fpc, RuleAttributeSelector, datasets
 from rulegrove._typing import BoolArray
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import MEAN_LEAVES
-from rulegrove.study.parts.base import Outcome, Part, Task, candidate_tasks
-from rulegrove.study.parts.solver_sweeps import fit_sweep, path_outcomes
-from rulegrove.study.splits import Split, candidates, split_candidates
+from rulegrove.study.parts.base import Outcome, Task, candidate_part
+from rulegrove.study.parts.sweeps import fit_sweep, path_outcomes
+from rulegrove.study.splits import Split, candidates
 
 CRITERIA = ("votes", "loss")
 ALL = "all attributes"
 
 
-def _list_tasks(config: Config) -> list[Task]:
-    return candidate_tasks("attributes", config, cost=8.0)
-
-
-def _measure(task: Task, config: Config) -> list[Outcome]:
-    rows = split_candidates(config, task.repetition)
+def _measure(task: Task, config: Config, rows: Split) -> list[Outcome]:
     outcomes = _sweep(rows, np.ones(rows.X.shape[1], dtype=bool), ALL, config, task.repetition)
     for criterion in CRITERIA:
         selector = _select(criterion, rows, config, config.seed + task.repetition)
@@ -87,4 +82,4 @@ def _tell_votes(selector: RuleAttributeSelector, criterion: str, config: Config)
     return outcomes
 
 
-ATTRIBUTES = Part("attributes", _list_tasks, _measure)
+ATTRIBUTES = candidate_part("attributes", _measure, 8.0)

@@ -1,6 +1,5 @@
 """What a part of the study is: tasks, and how to measure one."""
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -9,11 +8,10 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from rulegrove import RuleEnsembleClassifier
 from rulegrove._typing import AnyArray
 from rulegrove.study.config import Config
 from rulegrove.study.results import Line, describe_settings
-from rulegrove.study.splits import Split, error_rates
+from rulegrove.study.splits import Split, error_rates, split_candidates
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,8 @@ class Task:
     @property
     def key(self) -> str:
         """What the task is known by in the file of results."""
-        return "/".join(
-            str(one) for one in (self.part, self.data, self.method, self.value, self.repetition) if one != ""
-        )
+        names = (self.part, self.data, self.method, self.value, str(self.repetition))
+        return "/".join(name for name in names if name)
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,11 @@ class Outcome:
     value: str | None = None
     fold: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+Grid = Callable[[Config], Sequence[float]]
+Measure = Callable[[Task, Config], Sequence[Outcome]]
+MeasureRows = Callable[[Task, Config, Split], Sequence[Outcome]]
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Part:
 
     name: str
     list_tasks: Callable[[Config], Sequence[Task]]
-    measure: Callable[[Task, Config], Sequence[Outcome]]
+    measure: Measure
     alone: bool = False
 
 
@@ -105,7 +107,7 @@ def run_task(part: Part, task: Task, config: Config) -> list[Line]:
             seed=config.seed + task.repetition,
             seconds=round(seconds, 3),
             n_lines=len(outcomes),
-            settings=describe_settings(outcome.settings) if outcome.settings else json.dumps({}),
+            settings=describe_settings(outcome.settings),
             mode=config.mode,
             table=config.table,
         )
@@ -113,26 +115,31 @@ def run_task(part: Part, task: Task, config: Config) -> list[Line]:
     ]
 
 
-def fitted_outcomes(model: RuleEnsembleClassifier, rows: Split) -> list[Outcome]:
-    """Return error rates of a fitted binary ensemble on the test rows, its terms and its candidates."""
-    return [
-        *rates(rows.y_test, model.predict(rows.X_test), **model.get_params()),
-        Outcome("terms", len(model.rules_)),
-        Outcome("candidates", len(model.candidates_[0])),
-    ]
+def no_grid(config: Config) -> Sequence[float]:
+    """Return the grid of a part that has none."""
+    return ()
 
 
-def candidate_tasks(
-    part: str, config: Config, values: Sequence[float] = (), methods: Sequence[str] = ("",), cost: float = 1.0
-) -> list[Task]:
-    """List a task for each repetition on the candidates, place on a grid and method."""
-    places = [f"{value:g}" for value in values] or [""]
-    return [
-        Task(part, config.table, repetition, method, place, cost)
-        for repetition in range(config.n_repetitions)
-        for place in places
-        for method in methods
-    ]
+def candidate_part(
+    name: str, measure: MeasureRows, cost: float, grid: Grid = no_grid, methods: Sequence[str] = ("",)
+) -> Part:
+    """Return a part on the candidates: a task for each repetition, place on a grid and method, on that split's rows."""
+
+    def list_tasks(config: Config) -> list[Task]:
+        places = [f"{value:g}" for value in grid(config)] or [""]
+        return [
+            Task(name, config.table, repetition, method, place, cost)
+            for repetition in range(config.n_repetitions)
+            for place in places
+            for method in methods
+        ]
+
+    return Part(name, list_tasks, on_candidates(measure))
+
+
+def on_candidates(measure: MeasureRows) -> Measure:
+    """Return what measures a task on the rows of its repetition's split of the candidates."""
+    return lambda task, config: measure(task, config, split_candidates(config, task.repetition))
 
 
 def rates(

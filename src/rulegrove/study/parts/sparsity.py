@@ -1,17 +1,18 @@
 """The four solvers on the same rules: how many at equal error, which ones, and the five most important."""
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 
 from rulegrove import Fpc, Glmnet, RuleEnsembleClassifier, Spgl1
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Feature
 from rulegrove.study.config import Config
-from rulegrove.study.ensembles import SOLVERS, paper_ensemble, path_errors, path_predictions, sweep
-from rulegrove.study.parts.base import Outcome, Part, Task, candidate_tasks, rates
-from rulegrove.study.parts.solver_sweeps import fit_sweep
-from rulegrove.study.splits import Split, candidates, split_candidates
+from rulegrove.study.ensembles import SOLVERS, balanced_errors, paper_ensemble, path_predictions, sweep
+from rulegrove.study.parts.base import Outcome, Task, candidate_part, rates
+from rulegrove.study.parts.sweeps import fit_sweep
+from rulegrove.study.splits import Split, candidates
 
 PAPER_ERROR = 4.0  # percent: "taken here at 96 % accuracy"
 NEAR = 0.2  # points above the least error of the lasso's path, where the paper's is out of reach
@@ -23,21 +24,16 @@ TABLED_FIT_WEIGHT = 0.25
 _LEAST_PENALTY, _LARGEST_RADIUS = 1e-3, 20.0
 
 
-def _list_tasks(config: Config) -> list[Task]:
-    return candidate_tasks("sparsity", config, cost=4.0)
-
-
-def _measure(task: Task, config: Config) -> list[Outcome]:
-    rows = split_candidates(config, task.repetition)
+def _measure(task: Task, config: Config, rows: Split) -> list[Outcome]:
     models = {name: _fit_fine_path(name, rows, config, task.repetition) for name in SOLVERS}
-    errors = {name: path_errors(model, rows) for name, model in models.items()}
-    target = max(PAPER_ERROR, float(errors["glmnet"].min()) + NEAR)
-    points = {name: _first_within(errors[name], target) for name in SOLVERS}
-    outcomes = [Outcome("target", target, "all"), *_at_equal_overall_error(models, rows)]
+    predicted = {name: path_predictions(model, rows.X_test) for name, model in models.items()}
+    errors = {name: balanced_errors(rows.y_test, answers) for name, answers in predicted.items()}
+    target, points = _meet(errors)
+    outcomes = [Outcome("target", target, "all"), *_at_equal_overall_error(models, predicted, rows)]
     for name, model in models.items():
         path, point = model.path_, points[name]
         outcomes += [
-            *rates(rows.y_test, path_predictions(model, rows.X_test)[:, point], name, **model.get_params()),
+            *rates(rows.y_test, predicted[name][:, point], name, **model.get_params()),
             Outcome("reached", float(errors[name][point] <= target), name),
             Outcome("terms", int(path.n_terms[point]), name),
             Outcome("share", 100.0 * path.n_terms[point] / len(model.candidates_[0]), name),
@@ -55,20 +51,27 @@ def _measure(task: Task, config: Config) -> list[Outcome]:
     return outcomes
 
 
-def _at_equal_overall_error(models: dict[str, RuleEnsembleClassifier], rows: Split) -> list[Outcome]:
+def _at_equal_overall_error(
+    models: Mapping[str, RuleEnsembleClassifier], predicted: Mapping[str, AnyArray], rows: Split
+) -> list[Outcome]:
     """Return the share of terms where the overall error, as the paper compares it, is equal."""
-    errors = {
-        name: 100.0 * (path_predictions(model, rows.X_test) != rows.y_test[:, None]).mean(axis=0)
-        for name, model in models.items()
-    }
-    target = max(PAPER_ERROR, float(errors["glmnet"].min()) + NEAR)
+    errors = {name: 100.0 * (answers != rows.y_test[:, None]).mean(axis=0) for name, answers in predicted.items()}
+    target, points = _meet(errors)
     outcomes = []
-    for name, model in models.items():
-        point = _first_within(errors[name], target)
-        share = 100.0 * model.path_.n_terms[point] / len(model.candidates_[0])
+    for name, point in points.items():
+        share = 100.0 * models[name].path_.n_terms[point] / len(models[name].candidates_[0])
         outcomes.append(Outcome("share at equal overall error", share, name))
         outcomes.append(Outcome("reached overall error", float(errors[name][point] <= target), name))
     return outcomes
+
+
+def _meet(errors: Mapping[str, FloatArray]) -> tuple[float, dict[str, int]]:
+    """Return the error to meet at, and of each path the sparsest point within it, or the best one where none is."""
+    target = max(PAPER_ERROR, float(errors["glmnet"].min()) + NEAR)
+    return target, {
+        name: int(np.argmax(along <= target) if along.min() <= target else np.argmin(along))
+        for name, along in errors.items()
+    }
 
 
 def _fit_fine_path(name: str, rows: Split, config: Config, repetition: int) -> RuleEnsembleClassifier:
@@ -82,24 +85,17 @@ def _fit_fine_path(name: str, rows: Split, config: Config, repetition: int) -> R
     return paper_ensemble(config, repetition, **fixed).fit(rows.X, rows.y)
 
 
-def _first_within(errors: FloatArray, target: float) -> int:
-    """Return the sparsest point whose error is no more than the target, or the best one where none is."""
-    good = errors <= target
-    return int(np.argmax(good)) if good.any() else int(np.argmin(errors))
-
-
 def _top(coef: FloatArray) -> IntArray:
     """Return the terms of the ten largest coefficients."""
     order = np.argsort(-np.abs(coef), kind="stable")[:N_TOP]
     return np.asarray(order[coef[order] != 0.0])
 
 
-def _coefficients(model: RuleEnsembleClassifier, coefs: dict[str, FloatArray], config: Config) -> list[Outcome]:
+def _coefficients(model: RuleEnsembleClassifier, coefs: Mapping[str, FloatArray], config: Config) -> list[Outcome]:
     """Return each solver's coefficients of the rules that are among the ten largest of any, in words."""
     union = dict.fromkeys(int(column) for name in SOLVERS for column in _top(coefs[name]))
-    features = [Feature(name) for name in candidates(config).feature_names]
     return [
-        Outcome("coefficient", float(coefs[name][column]), name, model.candidates_[0][column].text(features, 3))
+        Outcome("coefficient", float(coefs[name][column]), name, _word(model, column, config))
         for column in union
         for name in SOLVERS
     ]
@@ -108,13 +104,17 @@ def _coefficients(model: RuleEnsembleClassifier, coefs: dict[str, FloatArray], c
 def _five_most_important(rows: Split, config: Config) -> list[Outcome]:
     """Return the five largest coefficients of Fpc at the paper's fit weight, rules in words."""
     model = fit_sweep("fpc", rows, config, 0)
-    point = int(np.argmin(np.abs(model.path_.parameter.values - TABLED_FIT_WEIGHT)))
-    coef = model.path_.coefs[point]
-    features = [Feature(name) for name in candidates(config).feature_names]
+    coef = model.path_.coefs[int(np.argmin(np.abs(model.path_.parameter.values - TABLED_FIT_WEIGHT)))]
     return [
-        Outcome("five largest", float(coef[column]), "fpc", model.candidates_[0][int(column)].text(features, 3))
-        for column in _top(coef)[:N_TABLED]
+        Outcome("five largest", float(coef[column]), "fpc", _word(model, column, config))
+        for column in _top(coef)[:N_TABLED].tolist()
     ]
 
 
-SPARSITY = Part("sparsity", _list_tasks, _measure)
+def _word(model: RuleEnsembleClassifier, column: int, config: Config) -> str:
+    """Return a candidate rule in words."""
+    features = [Feature(name) for name in candidates(config).feature_names]
+    return model.candidates_[0][column].text(features, 3)
+
+
+SPARSITY = candidate_part("sparsity", _measure, 4.0)

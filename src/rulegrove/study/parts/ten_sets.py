@@ -1,11 +1,13 @@
-"""The ten sets: what they are, and the error of rule ensembles, bagging and boosting on them."""
+"""The ten sets: what they are, the error of rule ensembles, bagging and boosting, and each class of vehicle's alone."""
 
 import time
+from typing import Any
 
 import numpy as np
 
-from rulegrove import datasets
-from rulegrove.study.baselines import TreeEnsemble, bag, boost
+from rulegrove import RuleEnsembleClassifier, datasets
+from rulegrove._typing import AnyArray
+from rulegrove.study.baselines import MAX_FEATURES, TreeEnsemble, bag, boost
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import SOLVERS, default_ensemble, set_ensemble
 from rulegrove.study.paper import SETS as PAPER_SETS
@@ -32,68 +34,95 @@ def _describe_set(task: Task, config: Config) -> list[Outcome]:
 
 
 def _list_tasks(config: Config) -> list[Task]:
-    tasks = []
-    for name in datasets.names():
+    return [
+        Task("ten-sets", name, repetition, method, cost=_SECONDS.get(name, 4.0))
+        for name in datasets.names()
+        for method in (*RULE_METHODS, *BASELINES)
         # With two classes a pool of multi-class trees is the pool of that one problem.
-        modes = [method for method in RULE_METHODS if method != "shared" or PAPER_SETS[name][2] > 2]
-        tasks += [
-            Task("ten-sets", name, repetition, method, cost=_SECONDS.get(name, 4.0))
-            for method in (*modes, *BASELINES)
-            for repetition in range(config.n_cross_validations)
-        ]
-    return tasks
+        if method != "shared" or PAPER_SETS[name][2] > 2
+        for repetition in range(config.n_cross_validations)
+    ]
 
 
 def _measure(task: Task, config: Config) -> list[Outcome]:
+    """Error, terms and seconds of a rule ensemble; of trees the error of each reading, and seconds."""
     outcomes: list[Outcome] = []
     for fold in (0, 1):
         rows = two_fold(task.data, task.repetition, fold)
-        measure = _measure_trees if task.method in BASELINES else _measure_rules
-        outcomes += measure(task, config, rows, fold)
+        start = time.perf_counter()
+        if task.method in BASELINES:
+            trees, settings = grow_baseline(task.method, rows, config, task.repetition)
+            seconds = time.perf_counter() - start
+            outcomes += [
+                Outcome("error", error, f"{task.method}, {reading}", fold=fold, settings=settings)
+                for reading, error in trees.errors(rows.X_test, rows.y_test).items()
+            ]
+            outcomes.append(Outcome("fit seconds", seconds, f"{task.method}, voting", fold=fold))
+        else:
+            model = _make_rules(task.method, config, task.repetition).fit(rows.X, rows.y)
+            seconds = time.perf_counter() - start
+            error = percent_wrong(model.predict(rows.X_test), rows.y_test)
+            outcomes += [
+                Outcome("error", error, fold=fold, settings=model.get_params()),
+                Outcome("terms", len(model.rules_), fold=fold),
+                Outcome("fit seconds", seconds, fold=fold),
+            ]
     return outcomes
 
 
-def _measure_rules(task: Task, config: Config, rows: Split, fold: int) -> list[Outcome]:
-    """Error, terms and seconds of a rule ensemble."""
-    if task.method == "default":
-        model = default_ensemble(config, task.repetition)
-    elif task.method == "shared":
-        model = set_ensemble("glmnet", config, task.repetition, multiclass="shared")
-    else:
-        model = set_ensemble(task.method, config, task.repetition)
-    start = time.perf_counter()
-    model.fit(rows.X, rows.y)
-    seconds = time.perf_counter() - start
-    settings = model.get_params()
-    return [
-        Outcome(
-            "error", 100.0 * float(np.mean(model.predict(rows.X_test) != rows.y_test)), fold=fold, settings=settings
-        ),
-        Outcome("terms", len(model.rules_), fold=fold),
-        Outcome("fit seconds", seconds, fold=fold),
-    ]
+def _make_rules(method: str, config: Config, repetition: int) -> RuleEnsembleClassifier:
+    """Return a rule ensemble by the name of its solver, with multi-class trees, or with our default settings."""
+    if method == "default":
+        return default_ensemble(config, repetition)
+    if method == "shared":
+        return set_ensemble("glmnet", config, repetition, multiclass="shared")
+    return set_ensemble(method, config, repetition)
 
 
-def _measure_trees(task: Task, config: Config, rows: Split, fold: int) -> list[Outcome]:
-    """Error of each reading of bagging or boosting, and seconds."""
-    start = time.perf_counter()
-    ensemble, settings = grow_baseline(task.method, rows, config, task.repetition)
-    seconds = time.perf_counter() - start
-    outcomes = [
-        Outcome("error", error, f"{task.method}, {reading}", fold=fold, settings=settings)
-        for reading, error in ensemble.errors(rows.X_test, rows.y_test).items()
-    ]
-    return [*outcomes, Outcome("fit seconds", seconds, f"{task.method}, voting", fold=fold)]
-
-
-def grow_baseline(method: str, rows: Split, config: Config, repetition: int) -> tuple[TreeEnsemble, dict[str, object]]:
+def grow_baseline(method: str, rows: Split, config: Config, repetition: int) -> tuple[TreeEnsemble, dict[str, Any]]:
     """Return bagging or boosting, grown on the training rows, and its settings."""
     seed = config.seed + repetition
     if method == "bagging":
-        return bag(rows.X, rows.y, config.n_bagged, seed), {"n_trees": config.n_bagged, "max_features": "sqrt"}
-    settings: dict[str, object] = {"n_trees": config.n_boosted, "max_features": "sqrt", "by": "weighted resampling"}
+        return bag(rows.X, rows.y, config.n_bagged, seed), {"n_trees": config.n_bagged, "max_features": MAX_FEATURES}
+    settings = {"n_trees": config.n_boosted, "max_features": MAX_FEATURES, "by": "weighted resampling"}
     return boost(rows.X, rows.y, config.n_boosted, seed), settings
 
 
-SETS = Part("sets", _list_sets, _describe_set)
-TEN_SETS = Part("ten-sets", _list_tasks, _measure)
+def percent_wrong(predicted: AnyArray, y: AnyArray) -> float:
+    """Return how many of the rows are misclassified, in percent."""
+    return 100.0 * float(np.mean(predicted != y))
+
+
+def _list_vehicle(config: Config) -> list[Task]:
+    classes = np.unique(datasets.load("vehicle", return_X_y=True)[1])
+    return [
+        Task("vehicle", "vehicle", repetition, method, str(label), cost=4.0)
+        for repetition in range(config.n_cross_validations)
+        for label in classes
+        for method in ("pathbuild", "default", "bagging")
+    ]
+
+
+def _measure_vehicle(task: Task, config: Config) -> list[Outcome]:
+    """Error in telling one class of vehicle from the rest, on both folds."""
+    outcomes = []
+    for fold in (0, 1):
+        rows = two_fold("vehicle", task.repetition, fold)
+        rows = rows._replace(y=rows.y == task.value, y_test=rows.y_test == task.value)
+        model: RuleEnsembleClassifier | TreeEnsemble
+        if task.method == "bagging":
+            model, settings = grow_baseline("bagging", rows, config, task.repetition)
+        else:
+            model = _make_rules(task.method, config, task.repetition).fit(rows.X, rows.y)
+            settings = model.get_params()
+        outcomes.append(
+            Outcome("error", percent_wrong(model.predict(rows.X_test), rows.y_test), fold=fold, settings=settings)
+        )
+    return outcomes
+
+
+TEN_SETS = (
+    Part("sets", _list_sets, _describe_set),
+    Part("ten-sets", _list_tasks, _measure),
+    Part("vehicle", _list_vehicle, _measure_vehicle),
+)

@@ -1,16 +1,14 @@
 """Seconds: the four solvers in one language, and the rule ensemble beside bagging and boosting."""
 
 import time
-from typing import Any
 
-import numpy as np
-
-from rulegrove import Fpc
+from rulegrove import Fpc, RuleEnsembleClassifier
+from rulegrove.study.baselines import TreeEnsemble
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import chosen_on_folds, default_ensemble, paper_ensemble, sweep
-from rulegrove.study.parts.base import Outcome, Part, Task
-from rulegrove.study.parts.ten_sets import BASELINES, grow_baseline
-from rulegrove.study.splits import Split, split_candidates
+from rulegrove.study.parts.base import Outcome, Part, Task, on_candidates
+from rulegrove.study.parts.ten_sets import BASELINES, grow_baseline, percent_wrong
+from rulegrove.study.splits import Split
 
 SOLVER_NAMES = ("glmnet", "spgl1", "fpc", "fpc, constant step", "pathbuild")
 ENSEMBLE_NAMES = ("default", "glmnet", "pathbuild", *BASELINES)
@@ -26,8 +24,7 @@ def _list_tasks(config: Config) -> list[Task]:
     ]
 
 
-def _measure(task: Task, config: Config) -> list[Outcome]:
-    rows = split_candidates(config, task.repetition)
+def _measure(task: Task, config: Config, rows: Split) -> list[Outcome]:
     kind, _, name = task.method.partition(": ")
     measure = _time_solver if kind == "solver" else _time_ensemble
     return measure(name, rows, config, task.repetition)
@@ -57,7 +54,7 @@ def _time_ensemble(name: str, rows: Split, config: Config, repetition: int) -> l
         predicted = model.predict(rows.X_test)
         fits.append(middle - start)
         predictions.append(time.perf_counter() - middle)
-        error = 100.0 * float(np.mean(predicted != rows.y_test))
+        error = percent_wrong(predicted, rows.y_test)
     return [
         Outcome("fit seconds", min(fits)),
         Outcome("predict seconds", min(predictions)),
@@ -66,7 +63,7 @@ def _time_ensemble(name: str, rows: Split, config: Config, repetition: int) -> l
     ]
 
 
-def _fit_ensemble(name: str, rows: Split, config: Config, repetition: int) -> Any:
+def _fit_ensemble(name: str, rows: Split, config: Config, repetition: int) -> RuleEnsembleClassifier | TreeEnsemble:
     """Fit one of the ensembles."""
     if name in BASELINES:
         return grow_baseline(name, rows, config, repetition)[0]
@@ -75,4 +72,4 @@ def _fit_ensemble(name: str, rows: Split, config: Config, repetition: int) -> An
     return paper_ensemble(config, repetition, solver=chosen_on_folds(name, config), selection="1se").fit(rows.X, rows.y)
 
 
-TIMING = Part("timing", _list_tasks, _measure, alone=True)
+TIMING = Part("timing", _list_tasks, on_candidates(_measure), alone=True)
