@@ -30,6 +30,7 @@ from rulegrove.columns import Columns
 from rulegrove.datasets import load
 from rulegrove.estimators import _checked_json, model_file
 from rulegrove.estimators.model_file import dump_model, parse_model, save_model
+from rulegrove.estimators.outputs import PerOutput
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_text
 
@@ -54,7 +55,7 @@ def assert_same(one, other):
         for field in fields(one):
             if field.name != "fold_points":  # of the folds, which the file leaves out
                 assert_same(getattr(one, field.name), getattr(other, field.name))
-    elif isinstance(one, (list, tuple)):
+    elif isinstance(one, (list, tuple, PerOutput)):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             assert_same(a, b)

@@ -12,15 +12,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._files import open_file, write_whole
-from rulegrove._typing import FloatArray
+from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_parameters
 from rulegrove.columns import Feature, list_sources
-from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
+from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
 from rulegrove.estimators._fitted import Fitted, share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
@@ -39,11 +38,12 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
     "RuleEnsembleClassifier": RuleEnsembleClassifier,
     "RuleEnsembleRegressor": RuleEnsembleRegressor,
 }
-_COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
-_COMMON += ["terms", "candidates", "outputs"]
+_NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
+_NEEDED += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings", "columns", "checksum", "held_out"]  # files of the first versions have none
-_LATER_OF_CLASSES = ["class_shares"]
+# Files of the first versions have none of these.
+_LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None}
+_LATER_OF_CLASSES = {"class_shares": None}
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -137,7 +137,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         "settings": fits.encode_parameters(model.settings_),
         "features": [file_terms.encode_feature(feature) for feature in own.features],
         "named_features": hasattr(model, "feature_names_in_"),
-        "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
+        "intercepts": encode(np.atleast_1d(own.intercept)),
         "held_out": file_figures.encode_figures(model.held_out_),
     }
     if own.names != list_sources(own.features):
@@ -145,9 +145,9 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     if isinstance(model, RuleEnsembleClassifier):
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
-        document["calibration"] = fits.encode_calibration(model.calibration_)
+        document["calibration"] = encode(model.calibration_)
         if model.class_shares_ is not None:
-            document["class_shares"] = encode_numbers(model.class_shares_)
+            document["class_shares"] = encode(model.class_shares_)
     coefs = np.atleast_2d(own.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in model.candidates_.distinct]
@@ -201,7 +201,7 @@ def _check_version(document: Value) -> None:
         raise InvalidInputError(f"{name} is no rulegrove model: {came}.")
     version = raw.get("version")
     if type(version) is not int or version < 1:
-        Value(version, "version", name).refuse("a positive integer")
+        Value(version, name, way=("version",)).refuse("a positive integer")
     if version > VERSION:
         raise InvalidInputError(
             f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
@@ -236,44 +236,82 @@ def _check_sum(document: Value) -> None:
 def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
-    of_classes = name == "RuleEnsembleClassifier"
-    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], [])
-    fields = document.fields([*_COMMON, *needed], [*_LATER, *later])
+    of_classes = ESTIMATORS[name] is RuleEnsembleClassifier
+    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], {})
+    fields = document.fields([*_NEEDED, *needed], {**_LATER, **later})
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
-    model.settings_ = _decode_settings(fields["settings"], name) if "settings" in fields else {}
+    fitted: dict[str, Any] = {"settings_": _decode_settings(fields["settings"], name)}
     features = tuple(file_terms.decode_feature(item) for item in fields["features"].items())
     if not features:
         fields["features"].refuse("a list of attributes")
-    intercepts = fields["intercepts"].numbers()
-    if isinstance(model, RuleEnsembleClassifier):
-        _set_classes(model, fields)
-    n_outputs = len(model.classes_) if of_classes and len(model.classes_) > 2 else 1
-    if len(intercepts) != n_outputs:
-        fields["intercepts"].refuse(f"a list of {n_outputs}")
-    if isinstance(model, RuleEnsembleClassifier):
-        model.calibration_ = fits.decode_calibration(fields["calibration"], n_outputs)
-    columns = _decode_columns(fields, features)
-    model.n_features_in_ = len(columns)
+    classes = file_terms.decode_classes(fields["classes"]) if of_classes else None
+    n_outputs = 1 if classes is None or len(classes) == 2 else len(classes)
+    intercepts = fields["intercepts"].numbers(n_outputs)
+    if classes is not None:
+        fitted |= _decode_class_fields(fields, classes, n_outputs)
+    columns = _decode_columns(fields["columns"], features)
     if fields["named_features"].boolean():
-        model.feature_names_in_ = np.array(columns, dtype=object)
-    _set_terms(model, fields["terms"], features, intercepts, columns)
-    _set_outputs(model, fields, features, n_outputs)
-    if isinstance(model, RuleEnsembleClassifier):
-        model._set_link()
-    n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
-    model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
+        fitted["feature_names_in_"] = np.array(columns, dtype=object)
+    n_classes = None if classes is None else len(classes)
+    rows, coefs, shares = _decode_terms(fields["terms"], features, n_outputs, n_classes)
+    fitted |= _decode_outputs(fields, features, n_outputs)
+    fitted["held_out_"] = file_figures.decode_figures(fields["held_out"], n_classes)
+    several = n_outputs > 1
+    own = RuleModel(
+        features,
+        tuple(row.term for row in rows),
+        coefs if several else coefs[0],
+        intercepts if several else float(intercepts[0]),
+        columns,
+    )
+    _set_fitted(model, own, rows, shares, fitted)
     return model
 
 
-def _decode_columns(fields: dict[str, Value], features: Sequence[Feature]) -> tuple[str, ...]:
+def _set_fitted(
+    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
+    own: RuleModel,
+    rows: list[RankedTerm],
+    shares: FloatArray,
+    others: dict[str, Any],
+) -> None:
+    """Make an estimator a fitted one, all at once.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    own : RuleModel
+    rows : list of RankedTerm
+        What is known of each term without its classes.
+    shares : ndarray of shape (n_terms, n_classes)
+        Of each class among the rows where a rule holds; without columns for a regressor.
+    others : dict
+        Fitted attributes by their names.
+    """
+    for name, value in others.items():
+        setattr(model, name, value)
+    model.n_features_in_ = len(own.names)
+    model.model_, model.coef_, model.intercept_ = own, own.coefs, own.intercept
+    importances = np.array([row.importance for row in rows], dtype=np.float64)
+    nothing = np.zeros(len(rows))
+    model.feature_importances_ = share_importance(Fitted(own, importances, nothing, nothing, ()))
+    if isinstance(model, RuleEnsembleClassifier):
+        coefs = own.coefs.T if own.coefs.ndim == 2 else np.column_stack([-own.coefs, own.coefs])
+        told = zip(rows, coefs, shares, strict=True)
+        rows = [replace(row, **model._describe_term(row.term, coef, share)) for row, coef, share in told]
+        model._set_link()
+    model.rules_ = RuleTable(rows, of_classes=isinstance(model, RuleEnsembleClassifier))
+
+
+def _decode_columns(value: Value, features: Sequence[Feature]) -> tuple[str, ...]:
     """Return the columns of the training table: as listed, or just those that the attributes are read from."""
     needed = list_sources(features)
-    if "columns" not in fields:
+    if value.is_null:
         return needed
-    columns = tuple(item.text() for item in fields["columns"].items())
+    columns = tuple(item.text() for item in value.items())
     if len(set(columns)) < len(columns) or not set(needed) <= set(columns):
-        fields["columns"].refuse("a list of different columns, with those of all attributes")
+        value.refuse("a list of different columns, with those of all attributes")
     return columns
 
 
@@ -293,18 +331,20 @@ def _decode_settings(value: Value, name: str) -> dict[str, Any]:
     return {parameter: getattr(model, parameter) for parameter in value.keyed()}
 
 
-def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> None:
-    """Set what a classifier knows of its classes."""
-    model.classes_ = file_terms.decode_classes(fields["classes"])
-    model.multiclass_ = fields["multiclass"].text(["ovr", "shared", "grouped"])
-    shares = fields.get("class_shares")
-    model.class_shares_ = None if shares is None else file_terms.decode_shares(shares, len(model.classes_))
+def _decode_class_fields(fields: dict[str, Value], classes: AnyArray, n_outputs: int) -> dict[str, Any]:
+    """Return what a classifier knows of its classes."""
+    return {
+        "classes_": classes,
+        "multiclass_": fields["multiclass"].text(["ovr", "shared", "grouped"]),
+        "class_shares_": fields["class_shares"].maybe(lambda shares: file_terms.decode_shares(shares, len(classes))),
+        "calibration_": fits.decode_calibration(fields["calibration"], n_outputs),
+    }
 
 
 def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     """Return a term with what the training rows say about it; words are made anew when it is read."""
     fields = {**file_terms.encode_term(row.term), "coefs": list(coefs), "importance": row.importance}
-    if isinstance(row.term, Rule):
+    if row.kind == "rule":
         fields["support"] = row.support
     if row.mean_target is not None:
         fields["mean_target"] = row.mean_target
@@ -315,92 +355,60 @@ def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     return fields
 
 
-def _set_terms(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
-    value: Value,
-    features: tuple[Feature, ...],
-    intercepts: FloatArray,
-    columns: tuple[str, ...],
-) -> None:
-    """Set the ranked terms and what follows from them."""
-    n_outputs, of_classes = len(intercepts), isinstance(model, RuleEnsembleClassifier)
-    terms: list[Term] = []
-    coefs: list[FloatArray] = []
-    rows = []
+def _decode_terms(
+    value: Value, features: tuple[Feature, ...], n_outputs: int, n_classes: int | None
+) -> tuple[list[RankedTerm], FloatArray, FloatArray]:
+    """Return the ranked terms, coefficients (n_outputs, n_terms) and shares of the classes (n_terms, n_classes)."""
+    evidence = ["support", "mean_target" if n_classes is None else "shares"]
+    rows: list[RankedTerm] = []
+    coefs, shares = np.zeros((n_outputs, len(value))), np.zeros((len(value), n_classes or 0))
     n_characters = 0
     for place, item in enumerate(value.items()):
-        own = ["conditions"] if isinstance(item.raw, dict) and "conditions" in item.raw else ["linear"]
-        about = ["support", "shares" if of_classes else "mean_target"] if own == ["conditions"] else []
-        fields = item.fields([*own, "coefs", "importance", *about], ["aliases"])
-        term: Term = (
-            file_terms.decode_rule(fields["conditions"], features)
-            if "conditions" in fields
-            else file_terms.decode_linear(fields["linear"], features)
-        )
+        is_rule = "conditions" in item.keyed()
+        needed = ["conditions", *evidence] if is_rule else ["linear"]
+        fields = item.fields([*needed, "coefs", "importance"], {"aliases": []})
+        decode = file_terms.decode_rule if is_rule else file_terms.decode_linear
+        term = decode(fields[needed[0]], features)
         text = term.text(features)
         n_characters += len(text)
         if n_characters > MAX_WORDS:
             value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
-        terms.append(term)
-        coefs.append(fields["coefs"].numbers(n_outputs))
+        coefs[:, place] = fields["coefs"].numbers(n_outputs)
+        if is_rule and n_classes is not None:
+            shares[place] = file_terms.decode_shares(fields["shares"], n_classes)
         rows.append(
             RankedTerm(
                 rank=place + 1,
-                kind="rule" if isinstance(term, Rule) else "linear",
+                kind="rule" if is_rule else "linear",
                 text=text,
+                coefficient=float(coefs[0, place]),
                 importance=fields["importance"].number(0.0),
-                support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
-                aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),
+                support=fields["support"].number(0.0, 1.0 + 1e-6) if is_rule else 1.0,
+                aliases=tuple(alias.text() for alias in fields["aliases"].items()),
                 term=term,
-                **_describe(model, term, coefs[-1], fields),
+                mean_target=fields["mean_target"].number() if is_rule and n_classes is None else None,
             )
         )
-    if len(set(terms)) < len(terms):
+    if len({row.term for row in rows}) < len(rows):
         value.refuse("a list of different terms")
-    table = np.ascontiguousarray(np.array(coefs).reshape(len(terms), n_outputs).T)
-    own_model = RuleModel(
-        features,
-        tuple(terms),
-        table[0] if n_outputs == 1 else table,
-        float(intercepts[0]) if n_outputs == 1 else intercepts,
-        columns,
-    )
-    importances = np.array([row.importance for row in rows], dtype=np.float64)
-    model.model_ = own_model
-    model.rules_ = RuleTable(rows, of_classes=of_classes)
-    model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
-    nothing = np.zeros(len(terms))
-    model.feature_importances_ = share_importance(Fitted(own_model, importances, nothing, nothing, ()))
+    return rows, coefs, shares
 
 
-def _describe(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor, term: Term, coefs: FloatArray, fields: dict[str, Value]
-) -> dict[str, Any]:
-    """Tell what a term says about the target, as the estimator does after a fit."""
-    if isinstance(model, RuleEnsembleRegressor):
-        mean_target = fields["mean_target"].number() if "mean_target" in fields else None
-        return {"coefficient": float(coefs[0]), "mean_target": mean_target}
-    n_classes = len(model.classes_)
-    shares = file_terms.decode_shares(fields["shares"], n_classes) if "shares" in fields else np.zeros(n_classes)
-    return model._describe_term(term, coefs if n_classes > 2 else np.array([-coefs[0], coefs[0]]), shares)
-
-
-def _set_outputs(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
-    fields: dict[str, Value],
-    features: tuple[Feature, ...],
-    n_outputs: int,
-) -> None:
-    """Set the candidates, and for each output the solver, the path and the chosen point."""
+def _decode_outputs(fields: dict[str, Value], features: tuple[Feature, ...], n_outputs: int) -> dict[str, Any]:
+    """Return the candidates, and for each output the solver, the path and the chosen point."""
     pools = [file_terms.decode_candidates(item, features) for item in fields["candidates"].items()]
     if len(pools) not in (1, n_outputs):
         fields["candidates"].refuse(f"a list of 1 or {n_outputs}")
+    pools = pools if len(pools) == n_outputs else pools * n_outputs
     solvers, paths, selections = [], [], []
-    for output, item in enumerate(fields["outputs"].items(n_outputs)):
+    for pool, item in zip(pools, fields["outputs"].items(n_outputs), strict=True):
         parts = item.fields(["solver", "path", "selection"])
-        n_terms = len(pools[output if len(pools) > 1 else 0])
         solvers.append(fits.decode_solver(parts["solver"]))
-        paths.append(fits.decode_path(parts["path"], n_terms, MAX_CELLS // n_outputs))
+        paths.append(fits.decode_path(parts["path"], len(pool), MAX_CELLS // n_outputs))
         selections.append(fits.decode_selection(parts["selection"], len(paths[-1].coefs)))
-    model.solver_, model.path_, model.selection_ = PerOutput(solvers), PerOutput(paths), PerOutput(selections)
-    model.candidates_ = PerOutput(pools if len(pools) == n_outputs else pools * n_outputs)
+    return {
+        "candidates_": PerOutput(pools),
+        "solver_": PerOutput(solvers),
+        "path_": PerOutput(paths),
+        "selection_": PerOutput(selections),
+    }
