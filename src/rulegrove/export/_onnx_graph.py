@@ -27,6 +27,12 @@ OPSET = 19  # the first in which texts can be compared
 IR_VERSION = 9  # what came with it: newer ones would shut out older runtimes
 MISSING_TEXT = ""  # ONNX has no missing text
 MISSING_TIME = -(2**63)  # nor a missing integer
+_TYPES = {  # what is fed for each kind of column
+    "number": (TensorProto.DOUBLE, "float64, NaN where missing"),
+    "text": (TensorProto.STRING, "string, empty where missing"),
+    "time": (TensorProto.INT64, f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing"),
+}
+_output = helper.make_tensor_value_info
 _OWN_NAMES = {"label", "scores", "probabilities", "prediction"}  # of the outputs
 
 
@@ -78,7 +84,7 @@ def write_graph(scoring: Scoring) -> onnx.ModelProto:
     """Return the ONNX model of what `read_scoring` gives; see `to_onnx`."""
     _check_unicode(scoring)
     graph = _Graph()
-    inputs, columns = _read_inputs(graph, scoring.features)
+    inputs, columns, words = _read_inputs(graph, scoring.features)
     scores = _write_scores(graph, scoring, columns)
     n_outputs, n_classes = scoring.n_outputs, len(scoring.classes)
     if not n_classes:
@@ -99,13 +105,9 @@ def write_graph(scoring: Scoring) -> onnx.ModelProto:
     body = helper.make_graph(graph.nodes, "rulegrove", inputs, outputs, graph.constants)
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="rulegrove")
     model.ir_version = IR_VERSION
-    model.doc_string = _describe_inputs(inputs, scoring.features)
+    model.doc_string = words
     onnx.checker.check_model(model)
     return model
-
-
-def _output(name: str, kind: int, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, kind, shape)
 
 
 def _label_array(labels: Sequence[Any]) -> AnyArray:
@@ -128,32 +130,13 @@ def _check_unicode(scoring: Scoring) -> None:
             )
 
 
-def _describe_inputs(inputs: Sequence[onnx.ValueInfoProto], features: Sequence[Feature]) -> str:
-    """Say what to feed."""
+def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.ValueInfoProto], list[str], str]:
+    """Declare the inputs; return them, for each attribute a column of shape (n_rows, 1), and what to feed in words."""
     kinds = describe_columns(features)
-    if [one.name for one in inputs] == ["X"] and not _by_column(features):
-        return "X: one column for each of these numbers, NaN where missing: " + ", ".join(kinds)
-    forms: dict[int, str] = {
-        TensorProto.DOUBLE: "float64, NaN where missing",
-        TensorProto.STRING: "string, empty where missing",
-        TensorProto.INT64: f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing",
-    }
-    lines = (f"{one.name}: {kinds[one.name]}, {forms[one.type.tensor_type.elem_type]}" for one in inputs)
-    return "\n".join(lines)
-
-
-def _by_column(features: Sequence[Feature]) -> bool:
-    """Whether each column is an input of its own, because they are of different types."""
-    return any(feature.categories is not None or feature.part is not None for feature in features)
-
-
-def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.ValueInfoProto], list[str]]:
-    """Declare the inputs; return them and for each attribute a column of shape (n_rows, 1)."""
-    if not _by_column(features):
+    if all(feature.categories is None and feature.part is None for feature in features):  # all of one type
         columns = [graph.add("Gather", "X", [k], axis=1) for k in range(len(features))]
-        return [_output("X", TensorProto.DOUBLE, ["n_rows", len(features)])], columns
-    kinds = {"number": TensorProto.DOUBLE, "text": TensorProto.STRING, "time": TensorProto.INT64}
-    types = {}
+        words = "X: one column for each of these numbers, NaN where missing: " + ", ".join(kinds)
+        return [_output("X", TensorProto.DOUBLE, ["n_rows", len(features)])], columns, words
     for feature in features:
         name = feature.source
         if not name or name.startswith("rg_") or name in _OWN_NAMES:
@@ -163,9 +146,10 @@ def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.
                 f"Column '{name}' has the empty text as a category, which stands for a missing one in ONNX; "
                 "replace it by another text and fit again."
             )
-        types[name] = kinds[kind_of(feature)]
-    inputs = [_output(name, kind, ["n_rows", 1]) for name, kind in types.items()]
-    return inputs, [_read_column(graph, feature) for feature in features]
+    types = {feature.source: _TYPES[kind_of(feature)] for feature in features}
+    inputs = [_output(name, kind, ["n_rows", 1]) for name, (kind, _) in types.items()]
+    words = "\n".join(f"{name}: {kinds[name]}, {form}" for name, (_, form) in types.items())
+    return inputs, [_read_column(graph, feature) for feature in features], words
 
 
 def _read_column(graph: _Graph, feature: Feature) -> str:

@@ -1,11 +1,10 @@
 """The ranked rules as plain text and as Markdown."""
 
 import re
-import textwrap
 
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import read_scoring
 
 WIDTH = 100  # of a line of plain text
@@ -39,15 +38,7 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     rows = model.rules_[:top]
     margin = len(str(len(rows))) + 2
     for row in rows:
-        lead = f"{row.rank}.".ljust(margin)
-        lines += textwrap.wrap(
-            f"{'if' if row.kind == 'rule' else 'for'} {row.text}",
-            WIDTH,
-            initial_indent=lead,
-            subsequent_indent=" " * margin,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += hang(f"{row.rank}.".ljust(margin), f"{'if' if row.kind == 'rule' else 'for'} {row.text}", WIDTH)
         lines += [" " * margin + words for words in (_effect(row), _evidence(row)) if words]
     return "\n".join([*lines, *_rest(model, top)]) + "\n"
 
