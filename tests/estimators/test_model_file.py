@@ -585,6 +585,26 @@ def test_a_small_file_cannot_ask_for_much_memory():
         parse_model(damaged(change, "binary"))
 
 
+def test_many_classes_and_terms_take_no_table_in_advance():
+    """20,000 classes and 20,000 empty terms are a small file; a table of their coefficients would take 3 GB."""
+    n_classes = 20_000
+
+    def change(document):
+        document["classes"] = {"dtype": "int64", "labels": list(range(n_classes))}
+        document["intercepts"] = [0] * n_classes
+        document["class_shares"] = [0] * n_classes
+        document["calibration"] = None
+        document["terms"] = [document["terms"][0], *[{}] * n_classes]
+
+    content = damaged(change)
+    tracemalloc.start()
+    with pytest.raises(InvalidInputError, match="a list of 20000; got a list of 3"):
+        parse_model(content)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
+
+
 class Watch:
     """What Python is asked to do while a file is read: nothing but reading."""
 

@@ -134,13 +134,12 @@ def _decode_condition(value: Value, features: Sequence[Feature]) -> Condition:
     fields = value.fields(["feature"], {"categories": None, "lower": "-inf", "upper": "inf", "missing": False})
     place = fields["feature"].integer(0, len(features) - 1)
     feature = features[place]
+    if fields["categories"].is_null != (feature.categories is None):
+        kind = "numbers" if feature.categories is None else "categories"
+        value.refuse(f"a condition on {kind}, as its attribute has them")
     codes = fields["categories"].maybe(lambda codes: tuple(codes.positions(feature.n_categories).tolist()))
     lower, upper = fields["lower"].number(special=True), fields["upper"].number(special=True)
     missing = fields["missing"].boolean()
-    if (codes is None) != (feature.categories is None):
-        value.refuse(
-            f"a condition on {'numbers' if feature.categories is None else 'categories'}, as its attribute has them"
-        )
     if codes is not None and (lower, upper) != (-np.inf, np.inf):
         value.refuse("a condition on categories, without bounds")
     if not (lower < upper or (missing and (lower == np.inf or upper == -np.inf))):

@@ -273,7 +273,7 @@ def _set_fitted(
     model: RuleEnsembleClassifier | RuleEnsembleRegressor,
     own: RuleModel,
     rows: list[RankedTerm],
-    shares: FloatArray,
+    shares: list[FloatArray],
     others: dict[str, Any],
 ) -> None:
     """Make an estimator a fitted one, all at once.
@@ -284,8 +284,8 @@ def _set_fitted(
     own : RuleModel
     rows : list of RankedTerm
         What is known of each term without its classes.
-    shares : ndarray of shape (n_terms, n_classes)
-        Of each class among the rows where a rule holds; without columns for a regressor.
+    shares : list of ndarray of shape (n_classes,)
+        For each term the share of each class among the rows where it holds; empty for a regressor.
     others : dict
         Fitted attributes by their names.
     """
@@ -357,11 +357,12 @@ def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
 
 def _decode_terms(
     value: Value, features: tuple[Feature, ...], n_outputs: int, n_classes: int | None
-) -> tuple[list[RankedTerm], FloatArray, FloatArray]:
-    """Return the ranked terms, coefficients (n_outputs, n_terms) and shares of the classes (n_terms, n_classes)."""
+) -> tuple[list[RankedTerm], FloatArray, list[FloatArray]]:
+    """Return the ranked terms, coefficients (n_outputs, n_terms) and, of a classifier, each term's class shares."""
     evidence = ["support", "mean_target" if n_classes is None else "shares"]
     rows: list[RankedTerm] = []
-    coefs, shares = np.zeros((n_outputs, len(value))), np.zeros((len(value), n_classes or 0))
+    coefs: list[FloatArray] = []  # tables of the promised size could be larger than any memory
+    shares: list[FloatArray] = []
     n_characters = 0
     for place, item in enumerate(value.items()):
         is_rule = "conditions" in item.keyed()
@@ -373,15 +374,15 @@ def _decode_terms(
         n_characters += len(text)
         if n_characters > MAX_WORDS:
             value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
-        coefs[:, place] = fields["coefs"].numbers(n_outputs)
-        if is_rule and n_classes is not None:
-            shares[place] = file_terms.decode_shares(fields["shares"], n_classes)
+        coefs.append(fields["coefs"].numbers(n_outputs))
+        if n_classes is not None:
+            shares.append(file_terms.decode_shares(fields["shares"], n_classes) if is_rule else np.zeros(n_classes))
         rows.append(
             RankedTerm(
                 rank=place + 1,
                 kind="rule" if is_rule else "linear",
                 text=text,
-                coefficient=float(coefs[0, place]),
+                coefficient=float(coefs[-1][0]),
                 importance=fields["importance"].number(0.0),
                 support=fields["support"].number(0.0, 1.0 + 1e-6) if is_rule else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()),
@@ -391,7 +392,7 @@ def _decode_terms(
         )
     if len({row.term for row in rows}) < len(rows):
         value.refuse("a list of different terms")
-    return rows, coefs, shares
+    return rows, np.array(coefs).reshape(len(rows), n_outputs).T.copy(), shares
 
 
 def _decode_outputs(fields: dict[str, Value], features: tuple[Feature, ...], n_outputs: int) -> dict[str, Any]:
