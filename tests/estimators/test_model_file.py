@@ -554,7 +554,7 @@ def test_a_long_name_is_not_repeated_without_end(monkeypatch):
 
 def test_what_could_not_be_read_is_not_written(monkeypatch):
     monkeypatch.setattr(model_file, "MAX_CELLS", 1000)
-    with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 an output"):
+    with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 for each output"):
         dump_model(fitted("numbers")[0])
 
 

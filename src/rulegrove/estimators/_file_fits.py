@@ -23,8 +23,8 @@ def encode_path(path: Path, max_cells: int) -> dict[str, Any]:
     """Return a path, the coefficients of each point as columns and values; see `decode_path` for `max_cells`."""
     if path.coefs.size > max_cells:
         raise InvalidInputError(
-            f"A path of the model has {path.coefs.size} coefficients; a model file may have {max_cells} an output. "
-            "Fit it with fewer candidates, or fewer points of the path."
+            f"A path of the model has {path.coefs.size} coefficients; a model file may have {max_cells} for each "
+            "output. Fit it with fewer candidates, or fewer points of the path."
         )
     supports = [np.flatnonzero(coef) for coef in path.coefs]
     fields: dict[str, Any] = {

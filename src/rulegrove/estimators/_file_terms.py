@@ -156,7 +156,7 @@ def decode_rule(value: Value, features: Sequence[Feature]) -> Rule:
     """Return a rule, its conditions sorted by attribute."""
     conditions = tuple(_decode_condition(item, features) for item in value.items())
     if not conditions or any(one.feature >= other.feature for one, other in itertools.pairwise(conditions)):
-        value.refuse("conditions sorted by attribute, one an attribute")
+        value.refuse("conditions sorted by attribute, one for each attribute")
     return Rule(conditions)
 
 

@@ -126,35 +126,35 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         raise InvalidInputError(f"A model file holds one of {', '.join(ESTIMATORS)}; got a {name}.")
     check_is_fitted(model)
     check_parameters(model)
-    own = model.model_
+    fitted_model = model.model_
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "checksum": "",  # of all that follows; here, where someone who edits the file finds it
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
-        "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_own_rules(model)},
+        "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_given_rules(model)},
         "settings": fits.encode_parameters(model.settings_),
-        "features": [file_terms.encode_feature(feature) for feature in own.features],
+        "features": [file_terms.encode_feature(feature) for feature in fitted_model.features],
         "named_features": hasattr(model, "feature_names_in_"),
-        "intercepts": encode(np.atleast_1d(own.intercept)),
+        "intercepts": encode(np.atleast_1d(fitted_model.intercept)),
         "held_out": file_figures.encode_figures(model.held_out_),
     }
-    if own.names != list_sources(own.features):
-        document["columns"] = list(own.names)
+    if fitted_model.names != list_sources(fitted_model.features):
+        document["columns"] = list(fitted_model.names)
     if isinstance(model, RuleEnsembleClassifier):
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
         document["calibration"] = encode(model.calibration_)
         if model.class_shares_ is not None:
             document["class_shares"] = encode(model.class_shares_)
-    coefs = np.atleast_2d(own.coefs).T.tolist()
+    coefs = np.atleast_2d(fitted_model.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in model.candidates_.distinct]
     document["outputs"] = [
         {
             "solver": fits.encode_solver(solver),
-            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(own.intercept))),
+            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(fitted_model.intercept))),
             "selection": fits.encode_selection(selection),
         }
         for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
@@ -169,7 +169,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     return text
 
 
-def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
+def _encode_given_rules(model: BaseRuleEnsemble) -> list[str] | None:
     """Return the parameter `rules` in words, which say exactly what the records say."""
     if model.rules is None:
         return None
@@ -223,10 +223,10 @@ def _check_sum(document: Value) -> None:
     if "checksum" not in document.raw:
         return
     try:
-        found = checksum(document.raw)
+        expected = checksum(document.raw)
     except RecursionError:
         document.refuse("an object whose values are not nested so deeply")
-    if document.keyed()["checksum"].text() != found:
+    if document.keyed()["checksum"].text() != expected:
         raise InvalidInputError(
             f"{document.file} is damaged, or was edited: its values are not those of its `checksum`. Take a whole copy "
             "of it; or, if it was edited on purpose, remove the field `checksum` from the file and load it again."
@@ -258,20 +258,20 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     fitted |= _decode_outputs(fields, features, n_outputs)
     fitted["held_out_"] = file_figures.decode_figures(fields["held_out"], n_classes)
     several = n_outputs > 1
-    own = RuleModel(
+    fitted_model = RuleModel(
         features,
         tuple(row.term for row in rows),
         coefs if several else coefs[0],
         intercepts if several else float(intercepts[0]),
         columns,
     )
-    _set_fitted(model, own, rows, shares, fitted)
+    _set_fitted(model, fitted_model, rows, shares, fitted)
     return model
 
 
 def _set_fitted(
     model: RuleEnsembleClassifier | RuleEnsembleRegressor,
-    own: RuleModel,
+    fitted_model: RuleModel,
     rows: list[RankedTerm],
     shares: list[FloatArray],
     others: dict[str, Any],
@@ -281,7 +281,7 @@ def _set_fitted(
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
-    own : RuleModel
+    fitted_model : RuleModel
     rows : list of RankedTerm
         What is known of each term without its classes.
     shares : list of ndarray of shape (n_classes,)
@@ -291,13 +291,17 @@ def _set_fitted(
     """
     for name, value in others.items():
         setattr(model, name, value)
-    model.n_features_in_ = len(own.names)
-    model.model_, model.coef_, model.intercept_ = own, own.coefs, own.intercept
+    model.n_features_in_ = len(fitted_model.names)
+    model.model_, model.coef_, model.intercept_ = fitted_model, fitted_model.coefs, fitted_model.intercept
     importances = np.array([row.importance for row in rows], dtype=np.float64)
     nothing = np.zeros(len(rows))
-    model.feature_importances_ = share_importance(Fitted(own, importances, nothing, nothing, ()))
+    model.feature_importances_ = share_importance(Fitted(fitted_model, importances, nothing, nothing, ()))
     if isinstance(model, RuleEnsembleClassifier):
-        coefs = own.coefs.T if own.coefs.ndim == 2 else np.column_stack([-own.coefs, own.coefs])
+        coefs = (
+            fitted_model.coefs.T
+            if fitted_model.coefs.ndim == 2
+            else np.column_stack([-fitted_model.coefs, fitted_model.coefs])
+        )
         told = zip(rows, coefs, shares, strict=True)
         rows = [replace(row, **model._describe_term(row.term, coef, share)) for row, coef, share in told]
         model._set_link()

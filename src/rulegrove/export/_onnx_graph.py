@@ -199,35 +199,35 @@ def _write_conditions(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -
     held = []
     distinct = {condition for rule in scoring.rules for condition in rule.conditions}
     for feature in sorted({condition.feature for condition in distinct}):
-        own = sorted(condition for condition in distinct if condition.feature == feature)
-        places.update({condition: len(places) + k for k, condition in enumerate(own)})
-        compare = _compare_numbers if own[0].categories is None else _compare_labels
-        held.append(compare(graph, scoring.features[feature], columns[feature], own))
+        conditions = sorted(condition for condition in distinct if condition.feature == feature)
+        places.update({condition: len(places) + k for k, condition in enumerate(conditions)})
+        compare = _compare_numbers if conditions[0].categories is None else _compare_labels
+        held.append(compare(graph, scoring.features[feature], columns[feature], conditions))
     return graph.add("Concat", *held, axis=1), places
 
 
-def _or_missing(graph: _Graph, known: str, absent: str, own: Sequence[Condition]) -> str:
+def _or_missing(graph: _Graph, known: str, absent: str, conditions: Sequence[Condition]) -> str:
     """Let a missing value satisfy the conditions that say so."""
-    if not any(condition.missing for condition in own):
+    if not any(condition.missing for condition in conditions):
         return known
-    allowed = graph.constant([[condition.missing for condition in own]])
+    allowed = graph.constant([[condition.missing for condition in conditions]])
     return graph.add("Or", known, graph.add("And", absent, allowed))
 
 
-def _compare_numbers(graph: _Graph, feature: Feature, x: str, own: Sequence[Condition]) -> str:
+def _compare_numbers(graph: _Graph, feature: Feature, x: str, conditions: Sequence[Condition]) -> str:
     """Return where conditions on a number hold; NaN is neither above nor below."""
-    above = graph.add("Greater", x, [[float(condition.lower) for condition in own]])
-    below = graph.add("LessOrEqual", x, [[float(condition.upper) for condition in own]])
-    return _or_missing(graph, graph.add("And", above, below), graph.add("IsNaN", x), own)
+    above = graph.add("Greater", x, [[float(condition.lower) for condition in conditions]])
+    below = graph.add("LessOrEqual", x, [[float(condition.upper) for condition in conditions]])
+    return _or_missing(graph, graph.add("And", above, below), graph.add("IsNaN", x), conditions)
 
 
-def _compare_labels(graph: _Graph, feature: Feature, x: str, own: Sequence[Condition]) -> str:
+def _compare_labels(graph: _Graph, feature: Feature, x: str, conditions: Sequence[Condition]) -> str:
     """Return where conditions on a category hold."""
     text = is_text(feature)
     labels = feature.categories or (MISSING_TEXT,)  # if there are none, one that no condition is about
     equal = graph.add("Equal", x, np.array([labels], object if text else np.float64))
-    members, turned = np.zeros((len(labels), len(own)), np.float32), []
-    for k, condition in enumerate(own):
+    members, turned = np.zeros((len(labels), len(conditions)), np.float32), []
+    for k, condition in enumerate(conditions):
         listed, others = split_categories(condition, feature)
         members[[labels.index(label) for label in listed], k] = 1.0
         turned.append(others)
@@ -237,7 +237,7 @@ def _compare_labels(graph: _Graph, feature: Feature, x: str, own: Sequence[Condi
     if any(turned):
         known = graph.add("Xor", known, [turned])
         known = graph.add("And", known, graph.add("Not", absent))
-    return _or_missing(graph, known, absent, own)
+    return _or_missing(graph, known, absent, conditions)
 
 
 def _write_rules(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> str:

@@ -109,21 +109,21 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
             f"Only a RuleEnsembleClassifier or RuleEnsembleRegressor can be exported; got a {type(model).__name__}."
         )
     check_is_fitted(model)
-    own = model.model_
-    coefs = np.atleast_2d(own.coefs)
+    fitted = model.model_
+    coefs = np.atleast_2d(fitted.coefs)
     # A coefficient of 0, which a file may hold, adds nothing; without it no export has to write a term of no effect.
     places = np.flatnonzero(coefs.any(axis=0)).tolist()
-    rules = {place: term for place in places if isinstance(term := own.terms[place], Rule)}
-    linear = {place: term for place in places if isinstance(term := own.terms[place], Linear)}
-    softmax, curves = _read_link(own.link, len(coefs))
+    rules = {place: term for place in places if isinstance(term := fitted.terms[place], Rule)}
+    linear = {place: term for place in places if isinstance(term := fitted.terms[place], Linear)}
+    softmax, curves = _read_link(fitted.link, len(coefs))
     return Scoring(
-        features=own.features,
-        intercepts=np.atleast_1d(np.asarray(own.intercept, dtype=np.float64)),
+        features=fitted.features,
+        intercepts=np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
         rules=tuple(rules.values()),
         rule_coefs=coefs[:, [*rules]],
         linear=tuple(linear.values()),
         linear_coefs=coefs[:, [*linear]],
-        classes=() if own.classes is None else tuple(own.classes.tolist()),
+        classes=() if fitted.classes is None else tuple(fitted.classes.tolist()),
         softmax=softmax,
         curves=curves,
     )
