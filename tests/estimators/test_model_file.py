@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from exported_models import HOSTILE, NAMES, as_records, fitted, scores_of
+from exported_models import HOSTILE, NAMES, as_records, fitted, hard_rows, mixed_frame, scores_of
 from rulegrove import (
     Fpc,
     Glmnet,
@@ -35,6 +35,15 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_text
 
 REFERENCE = Path(__file__).parents[1] / "reference"
+_MIXED, _SCORE = mixed_frame()
+_THIRDS = np.array(["low", "middle", "high"])[np.digitize(_SCORE, np.quantile(_SCORE, [0.3, 0.7]))]
+_LISTED = {"categorical_features": ["class", "grade"]}
+REFERENCE_MODELS = {  # name: estimator, rows, targets, parameters beside the common ones; run this file to write them
+    "two-classes": (RuleEnsembleClassifier, _MIXED, np.median(_SCORE) < _SCORE, {**_LISTED, "calibration": "sigmoid"}),
+    "shared": (RuleEnsembleClassifier, _MIXED, _THIRDS, {**_LISTED, "multiclass": "shared"}),
+    "ovr": (RuleEnsembleClassifier, _MIXED, _THIRDS, {"multiclass": "ovr", "calibration": "isotonic"}),
+    "regressor": (RuleEnsembleRegressor, _MIXED, _SCORE, {**_LISTED, "solver": Glmnet(relax=True)}),
+}
 N_FUZZ = int(os.environ.get("RULEGROVE_FUZZ_CASES", "600"))  # a long run: RULEGROVE_FUZZ_CASES=20000
 
 
@@ -243,17 +252,40 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
 
 
-@pytest.mark.parametrize("name", ["classifier", "regressor"])
-def test_files_of_the_first_layout_load(name):
-    """Files written once, which must load for ever, with the scores of that day; run this file to write new ones."""
-    stored = json.loads((REFERENCE / f"model-v1-{name}.scores.json").read_text())
-    model = load_model(REFERENCE / f"model-v1-{name}.json")
+def stored_rows(name):
+    """The predictions that a reference file must give, and the rows they are of."""
+    stored = json.loads((REFERENCE / f"{name}.scores.json").read_text())
     rows = pd.DataFrame(stored["rows"])
-    rows = rows.astype({name: float for name in rows if not isinstance(rows[name].dropna().iloc[0], str)})
+    return stored, rows.astype({name: float for name in rows if not isinstance(rows[name].dropna().iloc[0], str)})
+
+
+def check_reference(name):
+    """Load a file that was written once; its scores are those of that day."""
+    model = load_model(REFERENCE / f"{name}.json")
+    stored, rows = stored_rows(name)
     np.testing.assert_array_equal(scores_of(model, rows), stored["scores"])
-    assert all(ranked.base_rate is None for ranked in model.rules_)  # these files do not have them
     assert repr(model.rules_)
-    assert dump_model(model)
+    assert dump_model(parse_model(dump_model(model).encode())) == dump_model(model)
+    return model, rows, stored
+
+
+@pytest.mark.parametrize("name", ["model-v1-classifier", "model-v1-regressor"])
+def test_files_of_the_first_layout_load(name):
+    model, _, _ = check_reference(name)
+    assert all(ranked.base_rate is None for ranked in model.rules_)  # these files do not have them
+
+
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
+def test_files_of_the_second_layout_load(name):
+    path = REFERENCE / f"model-v2-{name}.json"
+    model, rows, stored = check_reference(path.stem)
+    assert model.predict(rows).tolist() == stored["predictions"]
+    if "probabilities" in stored:  # which differ by the last places of `exp`
+        np.testing.assert_allclose(model.predict_proba(rows), stored["probabilities"], rtol=1e-12, atol=1e-300)
+    written = json.loads(path.read_text())
+    document = json.loads(dump_model(model))
+    same = ["features", "intercepts", "terms", "candidates", "outputs", "held_out", "classes", "calibration"]
+    assert {key: document.get(key) for key in same} == {key: written.get(key) for key in same}
 
 
 # Damaged and hostile files.
@@ -522,7 +554,7 @@ def test_a_long_name_is_not_repeated_without_end(monkeypatch):
 
 def test_what_could_not_be_read_is_not_written(monkeypatch):
     monkeypatch.setattr(model_file, "MAX_CELLS", 1000)
-    with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 an output"):
+    with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 for each output"):
         dump_model(fitted("numbers")[0])
 
 
@@ -551,6 +583,26 @@ def test_a_small_file_cannot_ask_for_much_memory():
 
     with pytest.raises(InvalidInputError, match="the points of a path"):
         parse_model(damaged(change, "binary"))
+
+
+def test_many_classes_and_terms_take_no_table_in_advance():
+    """20,000 classes and 20,000 empty terms are a small file; a table of their coefficients would take 3 GB."""
+    n_classes = 20_000
+
+    def change(document):
+        document["classes"] = {"dtype": "int64", "labels": list(range(n_classes))}
+        document["intercepts"] = [0] * n_classes
+        document["class_shares"] = [0] * n_classes
+        document["calibration"] = None
+        document["terms"] = [document["terms"][0], *[{}] * n_classes]
+
+    content = damaged(change)
+    tracemalloc.start()
+    with pytest.raises(InvalidInputError, match="a list of 20000; got a list of 3"):
+        parse_model(content)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
 
 
 class Watch:
@@ -703,9 +755,19 @@ def test_glmnet_of_the_first_layout_is_auto():
     assert parse_model(json.dumps(document).encode()).solver == "glmnet"
 
 
+def write_references():
+    """Write the reference files of the newest layout; those of older ones stay as they are."""
+    for name, (make, X, y, own) in REFERENCE_MODELS.items():
+        path = REFERENCE / f"model-v{model_file.VERSION}-{name}.json"
+        model = make(n_candidates=8, max_terms=6, cv=2, honest_cv=False, random_state=0, n_jobs=1, **own).fit(X, y)
+        model.save(path)
+        rows = hard_rows(model, X, 30)
+        stored = {"rows": as_records(rows), "scores": scores_of(model, rows).tolist()}
+        stored["predictions"] = model.predict(rows).tolist()
+        if hasattr(model, "classes_"):
+            stored["probabilities"] = model.predict_proba(rows).tolist()
+        path.with_suffix(".scores.json").write_text(json.dumps(stored) + "\n")
+
+
 if __name__ == "__main__":
-    for kind, which in {"classifier": "mixed, integers", "regressor": "numbers, gaps"}.items():
-        saved, hard = fitted(which)
-        saved.save(REFERENCE / f"model-v1-{kind}.json")
-        stored = {"rows": as_records(hard.head(50)), "scores": scores_of(saved, hard.head(50)).tolist()}
-        (REFERENCE / f"model-v1-{kind}.scores.json").write_text(json.dumps(stored))
+    write_references()

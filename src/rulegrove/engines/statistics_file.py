@@ -20,7 +20,7 @@ from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Terms
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics
 from rulegrove.estimators import _file_terms as file_terms
-from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, encode_number, encode_numbers, parse, quote
+from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, encode, parse, quote
 from rulegrove.estimators._sampling import HashFolds, TargetCode
 from rulegrove.exceptions import InvalidInputError
 
@@ -56,8 +56,8 @@ def save_statistics(kept: FitStatistics, path: str | os.PathLike[str]) -> None:
         "target": kept.target,
         "weights": kept.weights,
         "classes": None if code.classes is None else file_terms.encode_classes(code.classes),
-        "class_weights": None if code.class_weights is None else encode_numbers(code.class_weights),
-        "offset": encode_number(code.offset),
+        "class_weights": encode(code.class_weights),
+        "offset": encode(float(code.offset)),
         "weighted": kept.weighted,
         "fold_seed": str(kept.folds.seed),
         "n_folds": kept.folds.n_folds,

@@ -5,9 +5,9 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ _BLAME = 300  # characters of another's message
 # Bytes that Python takes for what stands behind each character, at most: a number or a place in a list; half a text; a
 # pair of an object while it is built; a list; an object. Three bytes of `[],` would take 64.
 _COSTS = {b",": 40, b'"': 30, b":": 130, b"[": 90, b"{": 70}
+T = TypeVar("T")
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -56,7 +57,7 @@ def parse(content: bytes, name: str, kind: str = "model") -> "Value":
         raise InvalidInputError(f"{name} is no {kind} file: its values are nested too deeply.") from None
     except ValueError as error:  # a JSONDecodeError, or one of ours
         raise InvalidInputError(f"{name} is no {kind} file, or a damaged one: {error}.") from None
-    return Value(raw, "", name, kind)
+    return Value(raw, name, kind)
 
 
 def check_size(content: bytes, name: str, kind: str = "model") -> None:
@@ -114,32 +115,40 @@ def _plain(text: str) -> str:
     return ascii(shown)[1:-1]
 
 
-def encode_number(value: float) -> float | str:
-    """Return a number as JSON has it: itself, or "inf", "-inf" or "nan"."""
-    number = float(value)
-    return number if math.isfinite(number) else repr(number)
+def encode(value: Any) -> Any:
+    """Return numbers, arrays, sequences and records as JSON has them: an infinite number as "inf", NaN as "nan"."""
+    if isinstance(value, float):  # NumPy's float64 is one
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, np.ndarray):
+        return encode(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [encode(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
-def encode_numbers(values: FloatArray | Sequence[float]) -> list[float | str]:
-    """Return numbers as JSON has them."""
-    return [encode_number(value) for value in np.asarray(values, dtype=np.float64).tolist()]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes twice as long to make, and large files make millions
 class Value:
-    """A JSON value, where it stands, and in which file.
+    """A JSON value, in which file it stands, and the way to it: keys and positions.
 
     Its methods return what it should be or raise an `InvalidInputError` that names the place.
     """
 
     raw: Any
-    place: str
     file: str
     kind: str = "model"
+    way: tuple[str | int, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The way in words, such as `outputs[0].path`."""
+        steps = (f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in self.way)
+        return "".join(steps).removeprefix(".")
 
     def refuse(self, expected: str) -> NoReturn:
         """Say what was expected here and what came."""
-        where = f"`{self.place}`" if self.place else "the whole"
+        where = f"`{self.place}`" if self.way else "the whole"
         raise InvalidInputError(
             f"{self.file} is no valid {self.kind} file: {where} must be {expected}; got {quote(self.raw)}. "
             f"Save the {self.kind} anew."
@@ -150,29 +159,30 @@ class Value:
         words = ascii(str(error))[1:-1]
         raise InvalidInputError(f"{self.file} is no valid {self.kind} file: `{self.place}`: {words[:_BLAME]}") from None
 
-    def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, "Value"]:
-        """Return the fields of an object that has all required keys and none but these."""
-        if not isinstance(self.raw, dict):
-            self.refuse("an object")
-        missing = [key for key in required if key not in self.raw]
-        unknown = [key for key in self.raw if key not in required and key not in optional]
+    def fields(self, required: Sequence[str], optional: Mapping[str, Any] | None = None) -> dict[str, "Value"]:
+        """Return the fields of an object that has all required keys; an optional one that it lacks has its default."""
+        found, defaults = self.keyed(), optional or {}
+        missing = [key for key in required if key not in found]
+        unknown = [key for key in found if key not in required and key not in defaults]
         if missing or unknown:
             have = f"with the field '{missing[0]}'" if missing else f"without a field {quote(unknown[0])}"
             self.refuse(f"an object {have}")
-        return self.keyed()
+        return {**{key: self._inner(value, key) for key, value in defaults.items()}, **found}
 
     def keyed(self) -> dict[str, "Value"]:
         """Return the fields of an object of any keys."""
         if not isinstance(self.raw, dict):
             self.refuse("an object")
-        prefix = f"{self.place}." if self.place else ""
-        return {key: Value(value, f"{prefix}{_plain(key)}", self.file, self.kind) for key, value in self.raw.items()}
+        return {key: self._inner(value, key) for key, value in self.raw.items()}
+
+    def _inner(self, raw: Any, step: str | int) -> "Value":
+        return Value(raw, self.file, self.kind, (*self.way, step))
 
     def items(self, length: int | None = None) -> Iterator["Value"]:
         """Go through a list, of this length if given."""
         if not isinstance(self.raw, list) or (length is not None and len(self.raw) != length):
             self.refuse("a list" if length is None else f"a list of {length}")
-        return (Value(value, f"{self.place}[{place}]", self.file, self.kind) for place, value in enumerate(self.raw))
+        return (self._inner(value, place) for place, value in enumerate(self.raw))
 
     def __len__(self) -> int:
         return len(self.raw) if isinstance(self.raw, list) else self.refuse("a list")
@@ -181,6 +191,10 @@ class Value:
     def is_null(self) -> bool:
         """Whether nothing stands here."""
         return self.raw is None
+
+    def maybe(self, read: Callable[["Value"], T]) -> T | None:
+        """Read the value, or return None where nothing stands."""
+        return None if self.raw is None else read(self)
 
     def text(self, among: Sequence[str] | None = None) -> str:
         """Return a text, one of these if given."""
@@ -211,12 +225,27 @@ class Value:
         self, length: int | None = None, low: float = -math.inf, high: float = math.inf, *, special: bool = False
     ) -> FloatArray:
         """Return a list of numbers as an array."""
-        values = [item.number(low, high, special=special) for item in self.items(length)]
-        return np.array(values, dtype=np.float64)
+        items = self.items(length)
+        if set(map(type, self.raw)) <= {int, float}:  # the usual list is checked at once
+            values = np.array(self.raw, dtype=np.float64)
+            if (np.isfinite(values) & (values >= low) & (values <= high)).all():
+                return values
+        return np.array([item.number(low, high, special=special) for item in items], dtype=np.float64)
 
-    def positions(self, size: int, length: int | None = None) -> IntArray:
+    def integers(self, low: int, high: int, length: int | None = None) -> IntArray:
+        """Return a list of integers from `low` to `high` as an array."""
+        items = self.items(length)
+        if (
+            set(map(type, self.raw)) <= {int}
+            and low <= min(self.raw, default=low)
+            and max(self.raw, default=low) <= high
+        ):
+            return np.array(self.raw, dtype=np.int64)
+        return np.array([item.integer(low, high) for item in items], dtype=np.int64)
+
+    def positions(self, size: int) -> IntArray:
         """Return ascending, distinct positions below `size`."""
-        values = np.array([item.integer(0, size - 1) for item in self.items(length)], dtype=np.int64)
+        values = self.integers(0, size - 1)
         if (np.diff(values) <= 0).any():
             self.refuse("positions in ascending order, each once")
         return values

@@ -1,13 +1,14 @@
-"""What weighted the terms of a model, and its parameters, as plain JSON values, and back."""
+"""How the coefficients of a model were fitted, and its parameters, as plain JSON values, and back."""
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove.estimators._checked_json import Value, encode_numbers
+from rulegrove.estimators._checked_json import Value, encode
+from rulegrove.estimators._file_terms import decode_label
 from rulegrove.estimators.calibration import Curves, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
@@ -15,20 +16,21 @@ from rulegrove.solvers import SOLVERS, Parameter, Path, Solver, Status
 
 _SOLVERS: dict[str, Callable[..., Any]] = {solver.__name__: solver for solver in SOLVERS.values()}
 _PATH_NUMBERS = ("penalties", "intercepts", "gaps", "residuals", "risks")
+_ERRORS = ("errors", "standard_errors", "fold_errors")
 
 
 def encode_path(path: Path, max_cells: int) -> dict[str, Any]:
     """Return a path, the coefficients of each point as columns and values; see `decode_path` for `max_cells`."""
     if path.coefs.size > max_cells:
         raise InvalidInputError(
-            f"A path of the model has {path.coefs.size} coefficients; a model file may have {max_cells} an output. "
-            "Fit it with fewer candidates, or fewer points of the path."
+            f"A path of the model has {path.coefs.size} coefficients; a model file may have {max_cells} for each "
+            "output. Fit it with fewer candidates, or fewer points of the path."
         )
     supports = [np.flatnonzero(coef) for coef in path.coefs]
     fields: dict[str, Any] = {
         "parameter": path.parameter.name,
-        "values": encode_numbers(path.parameter.values),
-        **{name: encode_numbers(getattr(path, name)) for name in _PATH_NUMBERS},
+        "values": encode(path.parameter.values),
+        **{name: encode(getattr(path, name)) for name in _PATH_NUMBERS},
         "iterations": np.asarray(path.iterations).tolist(),
         "status": [status.name for status in path.status],
         "coefs": [
@@ -47,59 +49,53 @@ def decode_path(value: Value, n_terms: int, max_cells: int, *, relaxed: bool = T
     in memory.
     """
     names = ["parameter", "values", *_PATH_NUMBERS, "iterations", "status", "coefs", "seconds", "weight"]
-    fields = value.fields(names, ["relaxed"] if relaxed else [])
+    fields = value.fields(names, {"relaxed": None} if relaxed else {})
     values = fields["values"].numbers(special=True)
     n_points = len(values)
     if n_points == 0 or n_points * n_terms > max_cells:
         fields["values"].refuse(f"the points of a path: at least one, and no more than {max_cells} coefficients in all")
     coefs = np.zeros((n_points, n_terms))
-    for coef, point in zip(coefs, fields["coefs"].items(n_points), strict=True):
-        columns, weights = point.items(2)
+    for row, point in zip(coefs, fields["coefs"].items(n_points), strict=True):
+        columns, numbers = point.items(2)
         places = columns.positions(n_terms)
-        coef[places] = weights.numbers(len(places))
-    status = tuple(Status[item.text(list(Status.__members__))] for item in fields["status"].items(n_points))
-    iterations = [item.integer(0, 2**53) for item in fields["iterations"].items(n_points)]
+        row[places] = numbers.numbers(len(places))
     return Path(
         parameter=Parameter(fields["parameter"].text(), values),
         coefs=coefs,
-        iterations=np.array(iterations, dtype=np.int64),
-        status=status,
+        iterations=fields["iterations"].integers(0, 2**53, n_points),
+        status=tuple(Status[item.text(list(Status.__members__))] for item in fields["status"].items(n_points)),
         seconds=fields["seconds"].number(0.0),
         weight=fields["weight"].number(0.0),
-        relaxed=decode_path(fields["relaxed"], n_terms, max_cells, relaxed=False) if "relaxed" in fields else None,
+        relaxed=fields["relaxed"].maybe(lambda path: decode_path(path, n_terms, max_cells, relaxed=False))
+        if relaxed
+        else None,
         **{name: fields[name].numbers(n_points, special=True) for name in _PATH_NUMBERS},
     )
 
 
 def encode_selection(selection: Selection) -> dict[str, Any]:
     """Return the chosen point and the cross-validated errors; the coefficients of the folds are left out."""
-    fields: dict[str, Any] = {"index": int(selection.index), "rule": selection.rule, "mix": float(selection.mix)}
-    if selection.errors is not None:
-        fields["errors"] = encode_numbers(selection.errors)
-    if selection.standard_errors is not None:
-        fields["standard_errors"] = encode_numbers(selection.standard_errors)
-    if selection.fold_errors is not None:
-        fields["fold_errors"] = [encode_numbers(errors) for errors in selection.fold_errors]
-    return fields
+    errors = {name: encode(getattr(selection, name)) for name in _ERRORS}
+    known = {name: value for name, value in errors.items() if value is not None}
+    return {"index": int(selection.index), "rule": selection.rule, "mix": float(selection.mix), **known}
 
 
 def decode_selection(value: Value, n_points: int) -> Selection:
     """Return the chosen point of a path."""
-    fields = value.fields(["index", "rule", "mix"], ["errors", "standard_errors", "fold_errors"])
-    folds = None
-    if "fold_errors" in fields:
-        rows = [item.numbers(n_points, special=True) for item in fields["fold_errors"].items()]
-        folds = np.array(rows, dtype=np.float64).reshape(len(rows), n_points)
+    fields = value.fields(["index", "rule", "mix"], dict.fromkeys(_ERRORS))
 
-    def errors(name: str) -> FloatArray | None:
-        return fields[name].numbers(n_points, special=True) if name in fields else None
+    def numbers(errors: Value) -> FloatArray:
+        return errors.numbers(n_points, special=True)
+
+    def table(folds: Value) -> FloatArray:
+        return np.array([numbers(fold) for fold in folds.items()], dtype=np.float64).reshape(-1, n_points)
 
     return Selection(
         fields["index"].integer(0, n_points - 1),
         fields["rule"].text(),
-        errors("errors"),
-        errors("standard_errors"),
-        folds,
+        fields["errors"].maybe(numbers),
+        fields["standard_errors"].maybe(numbers),
+        fields["fold_errors"].maybe(table),
         fields["mix"].number(0.0, 1.0),
     )
 
@@ -123,8 +119,7 @@ def decode_solver(value: Value) -> Solver:
         solver.check()
     except (ValueError, TypeError) as error:
         value.blame(error)
-    checked: Solver = solver
-    return checked
+    return cast(Solver, solver)
 
 
 # Parameters of estimators and solvers.
@@ -135,28 +130,28 @@ def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _encode_parameter(value) for name, value in parameters.items()}
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether JSON has such a value."""
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has; one that it has not is a TypeError."""
     plain = value.item() if isinstance(value, np.generic) else value
-    return plain is None or isinstance(plain, (bool, str, float)) or (isinstance(plain, int) and abs(plain) < 10**18)
-
-
-def _encode_plain(value: Any) -> Any:
-    plain = value.item() if isinstance(value, np.generic) else value
-    return {"float": repr(plain)} if isinstance(plain, float) and not np.isfinite(plain) else plain
+    if isinstance(plain, float) and not np.isfinite(plain):
+        return {"float": repr(plain)}
+    if plain is None or isinstance(plain, (bool, str, float)) or (isinstance(plain, int) and abs(plain) < 10**18):
+        return plain
+    raise TypeError
 
 
 def _encode_parameter(value: Any) -> Any:
     """Return a parameter: plain values, flat lists and dicts of them, solvers; of others only the name of the type."""
-    if _is_plain(value):
-        return _encode_plain(value)
-    if isinstance(value, (list, tuple, np.ndarray)) and all(_is_plain(item) for item in value):
-        return [_encode_plain(item) for item in value]
-    if isinstance(value, dict) and all(_is_plain(item) for pair in value.items() for item in pair):
-        return {"pairs": [[_encode_plain(key), _encode_plain(item)] for key, item in value.items()]}
     if type(value) in SOLVERS.values():
         return encode_solver(value)
-    return {"omitted": type(value).__name__}
+    try:
+        if isinstance(value, dict):
+            return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return [_plain(item) for item in value]
+        return _plain(value)
+    except TypeError:  # also that of an array of no dimensions
+        return {"omitted": type(value).__name__}
 
 
 def decode_parameters(value: Value, make: Callable[..., Any], *, solvers: bool = True) -> dict[str, Any]:
@@ -174,53 +169,28 @@ def decode_parameters(value: Value, make: Callable[..., Any], *, solvers: bool =
     return parameters
 
 
-def _decode_plain(value: Value) -> Any:
-    if isinstance(value.raw, dict):
-        return value.fields(["float"])["float"].number(special=True)
-    if isinstance(value.raw, list):
-        value.refuse("a plain value")
-    return value.number() if isinstance(value.raw, float) else value.raw
-
-
 def _decode_parameter(value: Value, *, solvers: bool) -> Any:
     if isinstance(value.raw, list):
-        return [_decode_plain(item) for item in value.items()]
+        return [item.maybe(decode_label) for item in value.items()]
     if isinstance(value.raw, dict) and "pairs" in value.raw:
-        pairs = [tuple(pair.items(2)) for pair in value.fields(["pairs"])["pairs"].items()]
-        decoded = [(_decode_plain(key), _decode_plain(item)) for key, item in pairs]
-        return dict(decoded)
+        pairs = (pair.items(2) for pair in value.fields(["pairs"])["pairs"].items())
+        return {key.maybe(decode_label): item.maybe(decode_label) for key, item in pairs}
     if solvers and isinstance(value.raw, dict) and "solver" in value.raw:
         return decode_solver(value)
-    return _decode_plain(value)
+    return value.maybe(decode_label)
 
 
 # What turns scores into probabilities.
-
-
-def encode_calibration(calibration: Temperature | Curves | None) -> dict[str, Any] | None:
-    """Return what turns scores into probabilities."""
-    if calibration is None:
-        return None
-    if isinstance(calibration, Temperature):
-        return {"slope": calibration.slope}
-    return {"curves": [_encode_curve(curve) for curve in calibration.curves]}
-
-
-def _encode_curve(curve: Any) -> dict[str, Any]:
-    if isinstance(curve, Sigmoid):
-        return {"slope": curve.slope, "shift": curve.shift}
-    assert isinstance(curve, Steps)
-    return {"scores": curve.scores.tolist(), "probabilities": curve.probabilities.tolist()}
 
 
 def decode_calibration(value: Value, n_outputs: int) -> Temperature | Curves | None:
     """Return what turns scores of so many outputs into probabilities."""
     if value.is_null:
         return None
-    fields = value.fields([], ["slope", "curves"])
-    if len(fields) != 1:
+    fields = value.fields([], {"slope": None, "curves": None})
+    if fields["slope"].is_null == fields["curves"].is_null:
         value.refuse("null, or an object with either a slope or curves")
-    if "slope" in fields:
+    if fields["curves"].is_null:
         return Temperature(fields["slope"].number())
     return Curves(tuple(_decode_curve(item) for item in fields["curves"].items(n_outputs)))
 

@@ -10,13 +10,18 @@ from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.columns import Feature, Part
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.terms import Linear, Term, Terms
-from rulegrove.estimators._checked_json import Value, encode_number, encode_numbers
+from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.rules.simplify import Alias
 
 _SHARE_SLACK = 1e-6  # shares of weights are sums, which rounding may take beyond 0 or 1
-_KINDS = {"bool": (bool,), "int": (int,), "float": (int, float), "str": (str,)}
+_KINDS: dict[str, tuple[type, ...]] = {  # what labels of each type are in Python
+    "bool": (bool,),
+    "str": (str,),
+    **{f"{kind}{bits}": (int,) for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": (int, float) for bits in (16, 32, 64)},
+}
 
 
 # Labels of classes and categories.
@@ -25,9 +30,9 @@ _KINDS = {"bool": (bool,), "int": (int,), "float": (int, float), "str": (str,)}
 def encode_label(label: Any, what: str) -> Any:
     """Return a label that JSON keeps with its type."""
     plain = label.item() if isinstance(label, np.generic) else label
-    if isinstance(plain, float):
-        return encode_number(plain) if np.isfinite(plain) else {"float": repr(plain)}
-    if type(plain) in (str, bool, int):
+    if isinstance(plain, float) and not np.isfinite(plain):
+        return {"float": repr(plain)}
+    if type(plain) in (str, bool, int, float):
         return plain
     raise InvalidInputError(
         f"{what} {label!r} is a {type(plain).__name__}; a model file keeps texts, numbers and booleans. "
@@ -63,15 +68,9 @@ def decode_classes(value: Value) -> AnyArray:
         classes = np.empty(len(labels), dtype=object)
         classes[:] = labels
         return classes
-    sized = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)} | {
-        "float16",
-        "float32",
-        "float64",
-    }
-    if name not in sized and name not in ("bool", "str"):
+    if name not in _KINDS:
         fields["dtype"].refuse("a type of labels such as 'str', 'int64' or 'bool'")
-    kind = name if name in ("bool", "str") else name.rstrip("0123456789").removeprefix("u")
-    if not all(type(label) in _KINDS[kind] for label in labels):
+    if not all(type(label) in _KINDS[name] for label in labels):
         fields["labels"].refuse(f"a list of labels of the type {name}")
     try:
         return np.array(labels, dtype=name)
@@ -91,72 +90,73 @@ def encode_feature(feature: Feature) -> dict[str, Any]:
 
 def decode_feature(value: Value) -> Feature:
     """Return an attribute."""
-    fields = value.fields(["name"], ["categories", "pooled", "column", "part", "as_text"])
-    labels: tuple[Hashable, ...] | None = None
-    if "categories" in fields:
-        labels = tuple(decode_label(item) for item in fields["categories"].items())
-        if len(set(labels)) < len(labels):
-            fields["categories"].refuse("a list of different labels")
+    defaults = {"categories": None, "pooled": False, "column": None, "part": None, "as_text": False}
+    fields = value.fields(["name"], defaults)
+    labels = fields["categories"].maybe(_decode_categories)
     feature = Feature(
         fields["name"].text(),
         labels,
-        pooled="pooled" in fields and fields["pooled"].boolean(),
-        column=fields["column"].text() if "column" in fields else None,
-        part=cast(Part, fields["part"].text(list(get_args(Part)))) if "part" in fields else None,
-        as_text="as_text" in fields and fields["as_text"].boolean(),
+        pooled=fields["pooled"].boolean(),
+        column=fields["column"].maybe(Value.text),
+        part=cast(Part | None, fields["part"].maybe(lambda part: part.text(get_args(Part)))),
+        as_text=fields["as_text"].boolean(),
     )
     if (feature.pooled and labels is None) or (labels is not None) + (feature.part is not None) + feature.as_text > 1:
         value.refuse("an attribute that is either a number, categories or a part of dates")
     return feature
 
 
+def _decode_categories(value: Value) -> tuple[Hashable, ...]:
+    labels = tuple(decode_label(item) for item in value.items())
+    if len(set(labels)) < len(labels):
+        value.refuse("a list of different labels")
+    return labels
+
+
 # Terms.
 
 
-def encode_condition(condition: Condition) -> dict[str, Any]:
+def _encode_condition(condition: Condition) -> dict[str, Any]:
     """Return a condition; an open side is left out."""
     fields: dict[str, Any] = {"feature": condition.feature}
     if condition.categories is not None:
         fields["categories"] = list(condition.categories)
     if condition.lower > -np.inf:
-        fields["lower"] = encode_number(condition.lower)
+        fields["lower"] = encode(condition.lower)
     if condition.upper < np.inf:
-        fields["upper"] = encode_number(condition.upper)
+        fields["upper"] = encode(condition.upper)
     if condition.missing:
         fields["missing"] = True
     return fields
 
 
-def decode_condition(value: Value, features: Sequence[Feature]) -> Condition:
-    """Return a condition on one of the attributes."""
-    fields = value.fields(["feature"], ["categories", "lower", "upper", "missing"])
-    feature = fields["feature"].integer(0, len(features) - 1)
-    labels = features[feature].categories
-    missing = "missing" in fields and fields["missing"].boolean()
-    if ("categories" in fields) != (labels is not None):
-        value.refuse(f"a condition on {'categories' if labels is not None else 'numbers'}, as its attribute has them")
-    if "categories" in fields:
-        if "lower" in fields or "upper" in fields:
-            value.refuse("a condition on categories, without bounds")
-        codes = fields["categories"].positions(features[feature].n_categories).tolist()
-        return Condition(feature, categories=tuple(codes), missing=missing)
-    lower = fields["lower"].number(special=True) if "lower" in fields else -np.inf
-    upper = fields["upper"].number(special=True) if "upper" in fields else np.inf
+def _decode_condition(value: Value, features: Sequence[Feature]) -> Condition:
+    fields = value.fields(["feature"], {"categories": None, "lower": "-inf", "upper": "inf", "missing": False})
+    place = fields["feature"].integer(0, len(features) - 1)
+    feature = features[place]
+    if fields["categories"].is_null != (feature.categories is None):
+        kind = "numbers" if feature.categories is None else "categories"
+        value.refuse(f"a condition on {kind}, as its attribute has them")
+    codes = fields["categories"].maybe(lambda codes: tuple(codes.positions(feature.n_categories).tolist()))
+    lower, upper = fields["lower"].number(special=True), fields["upper"].number(special=True)
+    missing = fields["missing"].boolean()
+    if codes is not None and (lower, upper) != (-np.inf, np.inf):
+        value.refuse("a condition on categories, without bounds")
     if not (lower < upper or (missing and (lower == np.inf or upper == -np.inf))):
         value.refuse("a condition whose lower bound lies below its upper one")
-    return Condition(feature, lower, upper, None, missing)
+    return Condition(place, lower, upper, codes, missing)
 
 
 def encode_rule(rule: Rule) -> list[dict[str, Any]]:
     """Return the conditions of a rule."""
-    return [encode_condition(condition) for condition in rule.conditions]
+    return [_encode_condition(condition) for condition in rule.conditions]
 
 
 def decode_rule(value: Value, features: Sequence[Feature]) -> Rule:
     """Return a rule, its conditions sorted by attribute."""
-    conditions = tuple(decode_condition(item, features) for item in value.items())
+    conditions = tuple(_decode_condition(item, features) for item in value.items())
     if not conditions or any(one.feature >= other.feature for one, other in itertools.pairwise(conditions)):
-        value.refuse("conditions sorted by attribute, one an attribute")
+        value.refuse("conditions sorted by attribute, one for each attribute")
     return Rule(conditions)
 
 
@@ -164,7 +164,7 @@ def encode_term(term: Term) -> dict[str, Any]:
     """Return a rule or a linear term as fields."""
     if isinstance(term, Rule):
         return {"conditions": encode_rule(term)}
-    return {"linear": {"feature": term.feature, "lower": term.lower, "upper": term.upper, "fill": term.fill}}
+    return {"linear": encode(term)}
 
 
 def decode_linear(value: Value, features: Sequence[Feature]) -> Linear:
@@ -179,17 +179,13 @@ def decode_linear(value: Value, features: Sequence[Feature]) -> Linear:
 
 def encode_candidates(terms: Terms) -> dict[str, Any]:
     """Return the candidates of a pool."""
-    linear = terms.linear
     return {
         "rules": [encode_rule(rule) for rule in terms.rules],
         "aliases": [
             [{"conditions": encode_rule(alias.rule), "opposite": alias.opposite} for alias in aliases]
             for aliases in terms.aliases
         ],
-        "linear": {
-            "features": linear.features.tolist(),
-            **{name: encode_numbers(getattr(linear, name)) for name in ("lower", "upper", "center", "scale")},
-        },
+        "linear": encode(terms.linear),
     }
 
 
@@ -200,10 +196,10 @@ def decode_candidates(value: Value, features: Sequence[Feature]) -> Terms:
     aliases = tuple(
         tuple(_decode_alias(alias, features) for alias in item.items()) for item in fields["aliases"].items(len(rules))
     )
-    parts = fields["linear"].fields(["features", "lower", "upper", "center", "scale"])
+    names = ["lower", "upper", "center", "scale"]
+    parts = fields["linear"].fields(["features", *names])
     places = parts["features"].positions(len(features))
-    numbers = {name: parts[name].numbers(len(places)) for name in ("lower", "upper", "center", "scale")}
-    return Terms(rules, LinearTerms(places, **numbers), aliases)
+    return Terms(rules, LinearTerms(places, *(parts[name].numbers(len(places)) for name in names)), aliases)
 
 
 def _decode_alias(value: Value, features: Sequence[Feature]) -> Alias:

@@ -3,7 +3,6 @@
 import html
 import operator
 import shutil
-import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +12,12 @@ from rulegrove._typing import FloatArray
 from rulegrove._words import cut, printable
 from rulegrove.columns import Columns, Feature
 from rulegrove.estimators.model import RuleModel
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable, hang, html_row
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
 SHOWN_TERMS = 10
 NEW_CATEGORY = "a category that training did not have"
-_STYLE = "text-align:left;vertical-align:top"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,32 +99,22 @@ class RowExplanation:
         -------
         str
         """
-        rows = self._rows(top)
+        rows, values = self._rows(top), self._row_values(top)
         width = max(len(part) for part, _ in rows)
-        columns = shutil.get_terminal_size((120, 24)).columns
-        values = self._row_values(top)
-        lines = [self._headline(), *_wrap(f"Values: {values}", columns)] if values else [self._headline()]
+        screen = shutil.get_terminal_size((120, 24)).columns
+        lines = [self._headline(), *(hang("", f"Values: {values}", screen) if values else [])]
         for part, words in rows:
-            first, *rest = _wrap(words, columns - width - 2)
-            lines += [f"{part.rjust(width)}  {first}", *(" " * (width + 2) + more for more in rest)]
+            lines += hang(f"{part.rjust(width)}  ", words, screen)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>" + "".join(f'<td style="{_STYLE}">{html.escape(cell)}</td>' for cell in row) + "</tr>"
-            for row in self._rows(SHOWN_TERMS)
-        )
+        body = "".join(html_row(row) for row in self._rows(SHOWN_TERMS))
         values = self._row_values(SHOWN_TERMS)
         told = f"<p>Values: {html.escape(values)}</p>" if values else ""
         return f"<p>{html.escape(self._headline())}</p>{told}<table><tbody>{body}</tbody></table>"
-
-
-def _wrap(words: str, room: int) -> list[str]:
-    """Return words in lines that fit."""
-    return textwrap.wrap(words, max(room, 30), break_long_words=False, break_on_hyphens=False)
 
 
 def show_value(value: Any) -> str:
@@ -253,14 +241,13 @@ def explain_rows(
 ) -> Explanation:
     """Take the scores of rows apart."""
     parts = model.values(columns)[:, None, :] * np.atleast_2d(model.coefs) + 0.0  # no -0 where a rule does not hold
-    rule_sums = np.zeros(parts.shape[:2])
-    for place, term in enumerate(model.terms):
-        if isinstance(term, Rule):
-            rule_sums += parts[..., place]
-    scores = np.atleast_1d(model.intercept) + rule_sums
-    for place, term in enumerate(model.terms):
-        if not isinstance(term, Rule):
-            scores += parts[..., place]
+    is_rule = [isinstance(term, Rule) for term in model.terms]
+    sums = np.zeros(parts.shape[:2])
+    for place in np.flatnonzero(is_rule):
+        sums += parts[..., place]
+    scores = np.atleast_1d(model.intercept) + sums
+    for place in np.flatnonzero(np.logical_not(is_rule)):
+        scores += parts[..., place]
     if model.coefs.ndim == 1:
         scores, parts = scores[:, 0], parts[:, 0]
     used = sorted({feature for term in model.terms for feature in term.features})

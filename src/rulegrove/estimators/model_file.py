@@ -15,21 +15,25 @@ from rulegrove._files import open_file, write_whole
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_parameters
 from rulegrove.columns import Feature, list_sources
-from rulegrove.design.terms import Term
+from rulegrove.design.terms import Terms
 from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode_numbers, parse, quote
+from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
 from rulegrove.estimators._fitted import share_importance
+from rulegrove.estimators._sampling import TargetCode
+from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
+from rulegrove.estimators.pipeline import Fit
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import make_solver
+from rulegrove.selection import Selection
+from rulegrove.solvers import Path, Solver, make_solver
 
 FORMAT = "rulegrove model"
 VERSION = 2  # of the layout; docs/model-file.md tells what each one holds
@@ -40,11 +44,12 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
     "RuleEnsembleClassifier": RuleEnsembleClassifier,
     "RuleEnsembleRegressor": RuleEnsembleRegressor,
 }
-_COMMON = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
-_COMMON += ["terms", "candidates", "outputs"]
+_NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
+_NEEDED += ["terms", "candidates", "outputs"]
 _OF_CLASSES = ["classes", "multiclass", "calibration"]
-_LATER = ["settings", "columns", "checksum", "held_out"]  # files of the first versions have none
-_LATER_OF_CLASSES = ["class_shares"]
+# Files of the first versions have none of these.
+_LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None}
+_LATER_OF_CLASSES = {"class_shares": None}
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -127,35 +132,35 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         raise InvalidInputError(f"A model file holds one of {', '.join(ESTIMATORS)}; got a {name}.")
     check_is_fitted(model)
     check_parameters(model)
-    own = model.model_
+    fitted_model = model.model_
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "checksum": "",  # of all that follows; here, where someone who edits the file finds it
         "written_by": f"rulegrove {importlib.metadata.version('rulegrove')}",
         "estimator": name,
-        "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_own_rules(model)},
+        "parameters": {**fits.encode_parameters(model.get_params(deep=False)), "rules": _encode_given_rules(model)},
         "settings": fits.encode_parameters(model.settings_),
-        "features": [file_terms.encode_feature(feature) for feature in own.features],
+        "features": [file_terms.encode_feature(feature) for feature in fitted_model.features],
         "named_features": hasattr(model, "feature_names_in_"),
-        "intercepts": encode_numbers(np.atleast_1d(own.intercept)),
+        "intercepts": encode(np.atleast_1d(fitted_model.intercept)),
         "held_out": file_figures.encode_figures(model.held_out_),
     }
-    if own.names != list_sources(own.features):
-        document["columns"] = list(own.names)
+    if fitted_model.names != list_sources(fitted_model.features):
+        document["columns"] = list(fitted_model.names)
     if isinstance(model, RuleEnsembleClassifier):
         document["classes"] = file_terms.encode_classes(model.classes_)
         document["multiclass"] = model.multiclass_
-        document["calibration"] = fits.encode_calibration(model.calibration_)
+        document["calibration"] = encode(model.calibration_)
         if model.class_shares_ is not None:
-            document["class_shares"] = encode_numbers(model.class_shares_)
-    coefs = np.atleast_2d(own.coefs).T.tolist()
+            document["class_shares"] = encode(model.class_shares_)
+    coefs = np.atleast_2d(fitted_model.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in model.candidates_.distinct]
     document["outputs"] = [
         {
             "solver": fits.encode_solver(solver),
-            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(own.intercept))),
+            "path": fits.encode_path(path, MAX_CELLS // len(np.atleast_1d(fitted_model.intercept))),
             "selection": fits.encode_selection(selection),
         }
         for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
@@ -170,7 +175,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     return text
 
 
-def _encode_own_rules(model: BaseRuleEnsemble) -> list[str] | None:
+def _encode_given_rules(model: BaseRuleEnsemble) -> list[str] | None:
     """Return the parameter `rules` in words, which say exactly what the records say."""
     if model.rules is None:
         return None
@@ -202,7 +207,7 @@ def _check_version(document: Value) -> None:
         raise InvalidInputError(f"{name} is no rulegrove model: {came}.")
     version = raw.get("version")
     if type(version) is not int or version < 1:
-        Value(version, "version", name).refuse("a positive integer")
+        Value(version, name, way=("version",)).refuse("a positive integer")
     if version > VERSION:
         raise InvalidInputError(
             f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
@@ -224,10 +229,10 @@ def _check_sum(document: Value) -> None:
     if "checksum" not in document.raw:
         return
     try:
-        found = checksum(document.raw)
+        expected = checksum(document.raw)
     except RecursionError:
         document.refuse("an object whose values are not nested so deeply")
-    if document.keyed()["checksum"].text() != found:
+    if document.keyed()["checksum"].text() != expected:
         raise InvalidInputError(
             f"{document.file} is damaged, or was edited: its values are not those of its `checksum`. Take a whole copy "
             "of it; or, if it was edited on purpose, remove the field `checksum` from the file and load it again."
@@ -237,44 +242,62 @@ def _check_sum(document: Value) -> None:
 def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
-    of_classes = name == "RuleEnsembleClassifier"
-    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], [])
-    fields = document.fields([*_COMMON, *needed], [*_LATER, *later])
+    of_classes = ESTIMATORS[name] is RuleEnsembleClassifier
+    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], {})
+    fields = document.fields([*_NEEDED, *needed], {**_LATER, **later})
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
-    model.settings_ = _decode_settings(fields["settings"], name) if "settings" in fields else {}
     features = tuple(file_terms.decode_feature(item) for item in fields["features"].items())
     if not features:
         fields["features"].refuse("a list of attributes")
-    intercepts = fields["intercepts"].numbers()
-    if isinstance(model, RuleEnsembleClassifier):
-        _set_classes(model, fields)
-    n_outputs = len(model.classes_) if of_classes and len(model.classes_) > 2 else 1
-    if len(intercepts) != n_outputs:
-        fields["intercepts"].refuse(f"a list of {n_outputs}")
-    if isinstance(model, RuleEnsembleClassifier):
-        model.calibration_ = fits.decode_calibration(fields["calibration"], n_outputs)
-    columns = _decode_columns(fields, features)
-    model.n_features_in_ = len(columns)
-    if fields["named_features"].boolean():
-        model.feature_names_in_ = np.array(columns, dtype=object)
-    _set_terms(model, fields["terms"], features, intercepts, columns)
-    _set_outputs(model, fields, features, n_outputs)
-    if isinstance(model, RuleEnsembleClassifier):
-        model.model_ = model.recall_target().link_model(model.model_, make_solver(model.solver_[0]))
-    n_classes = len(model.classes_) if isinstance(model, RuleEnsembleClassifier) else None
-    model.held_out_ = file_figures.decode_figures(fields.get("held_out"), n_classes)
+    classes = file_terms.decode_classes(fields["classes"]) if of_classes else None
+    target = model.make_target().recall(TargetCode(classes), n_pools=1)
+    n_outputs, n_classes = target.code.n_outputs, None if classes is None else len(classes)
+    intercepts = fields["intercepts"].numbers(n_outputs)
+    columns = _decode_columns(fields["columns"], features)
+    rows, coefs, shares = _decode_terms(fields["terms"], features, n_outputs, n_classes)
+    pools = _decode_candidates(fields["candidates"], features, n_outputs)
+    solvers, paths, selections = _decode_outputs(fields["outputs"], pools)
+    several = n_outputs > 1
+    fitted_model = RuleModel(
+        features,
+        tuple(row.term for row in rows),
+        coefs if several else coefs[0],
+        intercepts if several else float(intercepts[0]),
+        columns,
+    )
+    if isinstance(target, Classes):
+        target = _decode_classes(target, fields)
+        told = zip(rows, coefs.T, shares, strict=True)
+        rows = [replace(row, **target.describe_term(row.term, coef, share)) for row, coef, share in told]
+        fitted_model = target.link_model(fitted_model, make_solver(solvers[0]))
+    fit = Fit(
+        model=fitted_model,
+        rules=RuleTable(rows, of_classes=of_classes),
+        feature_importances=share_importance(fitted_model, np.array([row.importance for row in rows])),
+        paths=PerOutput(paths),
+        selections=PerOutput(selections),
+        solvers=PerOutput(solvers),
+        candidates=PerOutput(pools),
+        target=target,
+        settled={},
+        held_out=file_figures.decode_figures(fields["held_out"], n_classes),
+        names=np.array(columns, dtype=object) if fields["named_features"].boolean() else None,
+        n_columns=len(columns),
+        pools=(),
+    )
+    model.take_over(fit, settings_=_decode_settings(fields["settings"], name))
     return model
 
 
-def _decode_columns(fields: dict[str, Value], features: Sequence[Feature]) -> tuple[str, ...]:
+def _decode_columns(value: Value, features: Sequence[Feature]) -> tuple[str, ...]:
     """Return the columns of the training table: as listed, or just those that the attributes are read from."""
     needed = list_sources(features)
-    if "columns" not in fields:
+    if value.is_null:
         return needed
-    columns = tuple(item.text() for item in fields["columns"].items())
+    columns = tuple(item.text() for item in value.items())
     if len(set(columns)) < len(columns) or not set(needed) <= set(columns):
-        fields["columns"].refuse("a list of different columns, with those of all attributes")
+        value.refuse("a list of different columns, with those of all attributes")
     return columns
 
 
@@ -294,18 +317,21 @@ def _decode_settings(value: Value, name: str) -> dict[str, Any]:
     return {parameter: getattr(model, parameter) for parameter in value.keyed()}
 
 
-def _set_classes(model: RuleEnsembleClassifier, fields: dict[str, Value]) -> None:
-    """Set what a classifier knows of its classes."""
-    model.classes_ = file_terms.decode_classes(fields["classes"])
-    model.multiclass_ = fields["multiclass"].text(["ovr", "shared", "grouped"])
-    shares = fields.get("class_shares")
-    model.class_shares_ = None if shares is None else file_terms.decode_shares(shares, len(model.classes_))
+def _decode_classes(target: Classes, fields: dict[str, Value]) -> Classes:
+    """Return the target with what a classifier knows of its classes."""
+    n_classes = len(target.labels)
+    return replace(
+        target,
+        mode=fields["multiclass"].text(["ovr", "shared", "grouped"]),
+        shares=fields["class_shares"].maybe(lambda shares: file_terms.decode_shares(shares, n_classes)),
+        fitted_link=fits.decode_calibration(fields["calibration"], target.code.n_outputs),
+    )
 
 
 def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     """Return a term with what the training rows say about it; words are made anew when it is read."""
     fields = {**file_terms.encode_term(row.term), "coefs": list(coefs), "importance": row.importance}
-    if isinstance(row.term, Rule):
+    if row.kind == "rule":
         fields["support"] = row.support
     if row.mean_target is not None:
         fields["mean_target"] = row.mean_target
@@ -316,91 +342,60 @@ def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     return fields
 
 
-def _set_terms(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
-    value: Value,
-    features: tuple[Feature, ...],
-    intercepts: FloatArray,
-    columns: tuple[str, ...],
-) -> None:
-    """Set the ranked terms and what follows from them."""
-    n_outputs, of_classes = len(intercepts), isinstance(model, RuleEnsembleClassifier)
-    terms: list[Term] = []
-    coefs: list[FloatArray] = []
-    rows = []
+def _decode_terms(
+    value: Value, features: tuple[Feature, ...], n_outputs: int, n_classes: int | None
+) -> tuple[list[RankedTerm], FloatArray, list[FloatArray]]:
+    """Return the ranked terms, coefficients (n_outputs, n_terms) and, of a classifier, each term's class shares."""
+    evidence = ["support", "mean_target" if n_classes is None else "shares"]
+    rows: list[RankedTerm] = []
+    coefs: list[FloatArray] = []  # tables of the promised size could be larger than any memory
+    shares: list[FloatArray] = []
     n_characters = 0
     for place, item in enumerate(value.items()):
-        own = ["conditions"] if isinstance(item.raw, dict) and "conditions" in item.raw else ["linear"]
-        about = ["support", "shares" if of_classes else "mean_target"] if own == ["conditions"] else []
-        fields = item.fields([*own, "coefs", "importance", *about], ["aliases"])
-        term: Term = (
-            file_terms.decode_rule(fields["conditions"], features)
-            if "conditions" in fields
-            else file_terms.decode_linear(fields["linear"], features)
-        )
+        is_rule = "conditions" in item.keyed()
+        needed = ["conditions", *evidence] if is_rule else ["linear"]
+        fields = item.fields([*needed, "coefs", "importance"], {"aliases": []})
+        decode = file_terms.decode_rule if is_rule else file_terms.decode_linear
+        term = decode(fields[needed[0]], features)
         text = term.text(features)
         n_characters += len(text)
         if n_characters > MAX_WORDS:
             value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
-        terms.append(term)
         coefs.append(fields["coefs"].numbers(n_outputs))
+        if n_classes is not None:
+            shares.append(file_terms.decode_shares(fields["shares"], n_classes) if is_rule else np.zeros(n_classes))
         rows.append(
             RankedTerm(
                 rank=place + 1,
-                kind="rule" if isinstance(term, Rule) else "linear",
+                kind="rule" if is_rule else "linear",
                 text=text,
+                coefficient=float(coefs[-1][0]),
                 importance=fields["importance"].number(0.0),
-                support=fields["support"].number(0.0, 1.0 + 1e-6) if "support" in fields else 1.0,
-                aliases=tuple(alias.text() for alias in fields["aliases"].items()) if "aliases" in fields else (),
+                support=fields["support"].number(0.0, 1.0 + 1e-6) if is_rule else 1.0,
+                aliases=tuple(alias.text() for alias in fields["aliases"].items()),
                 term=term,
-                **_describe(model, term, coefs[-1], fields),
+                mean_target=fields["mean_target"].number() if is_rule and n_classes is None else None,
             )
         )
-    if len(set(terms)) < len(terms):
+    if len({row.term for row in rows}) < len(rows):
         value.refuse("a list of different terms")
-    table = np.ascontiguousarray(np.array(coefs).reshape(len(terms), n_outputs).T)
-    own_model = RuleModel(
-        features,
-        tuple(terms),
-        table[0] if n_outputs == 1 else table,
-        float(intercepts[0]) if n_outputs == 1 else intercepts,
-        columns,
-    )
-    importances = np.array([row.importance for row in rows], dtype=np.float64)
-    model.model_ = own_model
-    model.rules_ = RuleTable(rows, of_classes=of_classes)
-    model.coef_, model.intercept_ = own_model.coefs, own_model.intercept
-    model.feature_importances_ = share_importance(own_model, importances)
+    return rows, np.array(coefs).reshape(len(rows), n_outputs).T.copy(), shares
 
 
-def _describe(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor, term: Term, coefs: FloatArray, fields: dict[str, Value]
-) -> dict[str, Any]:
-    """Tell what a term says about the target, as the estimator does after a fit."""
-    if isinstance(model, RuleEnsembleRegressor):
-        mean_target = fields["mean_target"].number() if "mean_target" in fields else None
-        return {"coefficient": float(coefs[0]), "mean_target": mean_target}
-    n_classes = len(model.classes_)
-    shares = file_terms.decode_shares(fields["shares"], n_classes) if "shares" in fields else np.zeros(n_classes)
-    return model.recall_target().describe_term(term, coefs, shares)
-
-
-def _set_outputs(
-    model: RuleEnsembleClassifier | RuleEnsembleRegressor,
-    fields: dict[str, Value],
-    features: tuple[Feature, ...],
-    n_outputs: int,
-) -> None:
-    """Set the candidates, and for each output the solver, the path and the chosen point."""
-    pools = [file_terms.decode_candidates(item, features) for item in fields["candidates"].items()]
+def _decode_candidates(value: Value, features: tuple[Feature, ...], n_outputs: int) -> list[Terms]:
+    """Return the candidates of each output, which may share them."""
+    pools = [file_terms.decode_candidates(item, features) for item in value.items()]
     if len(pools) not in (1, n_outputs):
-        fields["candidates"].refuse(f"a list of 1 or {n_outputs}")
+        value.refuse(f"a list of 1 or {n_outputs}")
+    return pools if len(pools) == n_outputs else pools * n_outputs
+
+
+def _decode_outputs(value: Value, pools: Sequence[Terms]) -> tuple[list[Solver], list[Path], list[Selection]]:
+    """Return for each output the solver, the path and the chosen point."""
     solvers, paths, selections = [], [], []
-    for output, item in enumerate(fields["outputs"].items(n_outputs)):
+    for pool, item in zip(pools, value.items(len(pools)), strict=True):
         parts = item.fields(["solver", "path", "selection"])
-        n_terms = len(pools[output if len(pools) > 1 else 0])
         solvers.append(fits.decode_solver(parts["solver"]))
-        paths.append(fits.decode_path(parts["path"], n_terms, MAX_CELLS // n_outputs))
+        paths.append(fits.decode_path(parts["path"], len(pool), MAX_CELLS // len(pools)))
         selections.append(fits.decode_selection(parts["selection"], len(paths[-1].coefs)))
-    model.solver_, model.path_, model.selection_ = PerOutput(solvers), PerOutput(paths), PerOutput(selections)
-    model.candidates_ = PerOutput(pools if len(pools) == n_outputs else pools * n_outputs)
+    return solvers, paths, selections

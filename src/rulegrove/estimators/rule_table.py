@@ -12,7 +12,12 @@ from rulegrove._words import cut, printable
 from rulegrove.design.terms import Term
 
 SHOWN_ROWS = 20
+_LEAST_ROOM = 30  # for words, however narrow the screen is
 _STYLE = "text-align:left;vertical-align:top"
+# Columns of `RuleTable.to_dict` and the fields of a term that they hold.
+_COLUMNS = {name: name for name in ("rank", "kind", "rule", "coefficient", "importance", "support")} | {"rule": "text"}
+_OF_CLASSES = {"class": "speaks_for", "confidence": "confidence", "base_rate": "base_rate"}
+_OF_NUMBERS = {"mean_target": "mean_target"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +123,12 @@ class RuleTable(Sequence[RankedTerm]):
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate`` for classes or
             ``mean_target`` for regression. More than two classes each have a ``coefficient of`` and a ``share of``.
         """
-        columns: dict[str, list[Any]] = {
-            "rank": [term.rank for term in self._terms],
-            "kind": [term.kind for term in self._terms],
-            "rule": [term.text for term in self._terms],
-            "coefficient": [term.coefficient for term in self._terms],
-            "importance": [term.importance for term in self._terms],
-            "support": [term.support for term in self._terms],
-        }
-        if self._of_classes:
-            columns["class"] = [term.speaks_for for term in self._terms]
-            columns["confidence"] = [term.confidence for term in self._terms]
-            columns["base_rate"] = [term.base_rate for term in self._terms]
-            for label in next((term.coefficients for term in self._terms if term.coefficients), {}):
-                columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self._terms]
-                columns[f"share of {label}"] = [
-                    None if term.confidences is None else term.confidences[label] for term in self._terms
-                ]
-        else:
-            columns["mean_target"] = [term.mean_target for term in self._terms]
+        names = _COLUMNS | (_OF_CLASSES if self._of_classes else _OF_NUMBERS)
+        columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
+        for label in next((term.coefficients for term in self if term.coefficients), {}):
+            columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self]
+            shares = (term.confidences for term in self)
+            columns[f"share of {label}"] = [None if share is None else share[label] for share in shares]
         return columns
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -173,13 +165,11 @@ class RuleTable(Sequence[RankedTerm]):
             return "RuleTable: no terms; the model is its intercept alone"
         header, rows = self._rows()
         widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header) - 1)]
-        indent = sum(widths) + 2 * len(widths)
-        room = max(shutil.get_terminal_size((120, 24)).columns - indent, 30)
+        screen = shutil.get_terminal_size((120, 24)).columns
         lines = []
-        for row in [header, *rows]:
-            cells = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
-            words = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
-            lines += [f"{cells}  {words[0]}", *(" " * indent + more for more in words[1:])]
+        for *cells, words in [header, *rows]:
+            lead = "".join(f"{cell.rjust(width)}  " for cell, width in zip(cells, widths, strict=True))
+            lines += hang(lead, words, screen)
         return "\n".join([*lines, *self._more()])
 
     def _more(self) -> list[str]:
@@ -188,9 +178,19 @@ class RuleTable(Sequence[RankedTerm]):
 
     def _repr_html_(self) -> str:
         header, rows = self._rows()
-        head = "".join(f'<th style="{_STYLE}">{html.escape(cell)}</th>' for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f'<td style="{_STYLE}">{html.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
-        )
+        body = "".join(html_row(row) for row in rows)
         foot = "".join(f"<p>{html.escape(line)}</p>" for line in self._more())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
+        return f"<table><thead>{html_row(header, 'th')}</thead><tbody>{body}</tbody></table>{foot}"
+
+
+def hang(lead: str, words: str, width: int) -> list[str]:
+    """Return words in lines that fit, the first after a lead and the others below it, indented as far."""
+    room = max(width - len(lead), _LEAST_ROOM)
+    first, *others = textwrap.wrap(words, room, break_long_words=False, break_on_hyphens=False) or [""]
+    return [lead + first, *(" " * len(lead) + line for line in others)]
+
+
+def html_row(cells: Iterable[str], tag: str = "td") -> str:
+    """Return a row of a table in HTML."""
+    written = "".join(f'<{tag} style="{_STYLE}">{html.escape(cell)}</{tag}>' for cell in cells)
+    return f"<tr>{written}</tr>"

@@ -9,15 +9,30 @@ from onnx import TensorProto, helper, numpy_helper
 
 from rulegrove._typing import AnyArray
 from rulegrove.columns import Feature, Part
-from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
+from rulegrove.design.terms import Linear
+from rulegrove.estimators.calibration import Steps
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, describe_columns, is_text, is_unicode, split_categories
+from rulegrove.export._scoring import (
+    Logistic,
+    Scoring,
+    describe_columns,
+    is_text,
+    is_unicode,
+    kind_of,
+    split_categories,
+)
 from rulegrove.rules.rule import Condition
 
 OPSET = 19  # the first in which texts can be compared
 IR_VERSION = 9  # what came with it: newer ones would shut out older runtimes
 MISSING_TEXT = ""  # ONNX has no missing text
 MISSING_TIME = -(2**63)  # nor a missing integer
+_TYPES = {  # what is fed for each kind of column
+    "number": (TensorProto.DOUBLE, "float64, NaN where missing"),
+    "text": (TensorProto.STRING, "string, empty where missing"),
+    "time": (TensorProto.INT64, f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing"),
+}
+_output = helper.make_tensor_value_info
 _OWN_NAMES = {"label", "scores", "probabilities", "prediction"}  # of the outputs
 
 
@@ -28,80 +43,71 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
-    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node; return its output."""
+    def add(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+        """Add a node; return its output. Inputs are names of values, or arrays and numbers: constants."""
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         name = f"rg_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
+        self.nodes.append(helper.make_node(operator, names, [name], **attributes))
         return name
 
-    def name(self, value: str, name: str) -> str:
+    def constant(self, value: Any) -> str:
+        """Add a constant; return its name."""
+        name = f"rg_constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def name(self, value: str, name: str) -> None:
         """Give a value the name of an output."""
         self.nodes.append(helper.make_node("Identity", [value], [name]))
-        return name
 
     def shift(self, values: str, by: Any) -> str:
         """Add a constant, by an operator from which onnxruntime does not drop what float32 takes for 0."""
-        return self.add("Sum", self.constant(by), values)
+        return self.add("Sum", by, values)
 
     def scale(self, values: str, by: Any) -> str:
         """Multiply by a constant; a single one is doubled, or onnxruntime would drop what float32 takes for 1."""
         if np.size(by) > 1:
-            return self.add("Mul", self.constant(by), values)
-        factor = float(np.ravel(by)[0])
-        twice = self.add(
-            "Mul", self.constant([factor, factor]), self.add("Unsqueeze", values, self.constant([-1], np.int64))
-        )
-        return self.add("Gather", twice, self.constant(0, np.int64), axis=-1)
-
-    def integers(self, operator: str, values: str, by: int) -> str:
-        """Combine whole numbers with a constant."""
-        return self.add(operator, values, self.constant(by, np.int64))
+            return self.add("Mul", by, values)
+        factors = self.constant([float(np.ravel(by)[0])] * 2)
+        return self.add("Gather", self.add("Mul", factors, self.add("Unsqueeze", values, [-1])), 0, axis=-1)
 
     def divide(self, values: str, by: int) -> str:
         """Divide whole numbers and round down; ``Div`` rounds towards zero."""
-        return self.integers("Div", self.add("Sub", values, self.integers("Mod", values, by)), by)
+        return self.add("Div", self.add("Sub", values, self.add("Mod", values, by)), by)
 
-    def constant(self, value: Any, dtype: Any = np.float64) -> str:
-        """Add a constant; return its name."""
-        name = f"rg_constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype=dtype), name))
-        return name
+    def as_float32(self, values: str) -> str:
+        """Return yes and no as 1 and 0."""
+        return self.add("Cast", values, to=TensorProto.FLOAT)
 
 
 def write_graph(scoring: Scoring) -> onnx.ModelProto:
     """Return the ONNX model of what `read_scoring` gives; see `to_onnx`."""
     _check_unicode(scoring)
     graph = _Graph()
-    inputs, columns = _read_inputs(graph, scoring.features)
+    inputs, columns, words = _read_inputs(graph, scoring.features)
     scores = _write_scores(graph, scoring, columns)
-    n_outputs = scoring.n_outputs
-    if scoring.classes is None:
+    n_outputs, n_classes = scoring.n_outputs, len(scoring.classes)
+    if not n_classes:
         outputs = [_output("prediction", TensorProto.DOUBLE, ["n_rows"])]
         graph.name(_first_column(graph, scores), "prediction")
     else:
         labels = _label_array(scoring.classes)
         kind = helper.np_dtype_to_tensor_dtype(labels.dtype) if labels.dtype != object else TensorProto.STRING
-        shape: list[str | int] = ["n_rows"] if n_outputs == 1 else ["n_rows", n_outputs]
         outputs = [
             _output("label", kind, ["n_rows"]),
-            _output("scores", TensorProto.DOUBLE, shape),
-            _output("probabilities", TensorProto.DOUBLE, ["n_rows", len(labels)]),
+            _output("scores", TensorProto.DOUBLE, ["n_rows", *[n_outputs] * (n_outputs > 1)]),
+            _output("probabilities", TensorProto.DOUBLE, ["n_rows", n_classes]),
         ]
-        graph.name(
-            graph.add("Gather", graph.constant(labels, labels.dtype), _largest(graph, scores, n_outputs)), "label"
-        )
+        label = graph.constant(labels)
+        graph.name(graph.add("Gather", label, _largest(graph, scores, n_outputs)), "label")
         graph.name(_first_column(graph, scores) if n_outputs == 1 else scores, "scores")
         graph.name(_write_probabilities(graph, scoring, scores), "probabilities")
     body = helper.make_graph(graph.nodes, "rulegrove", inputs, outputs, graph.constants)
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="rulegrove")
     model.ir_version = IR_VERSION
-    model.doc_string = _describe_inputs(inputs, scoring.features)
+    model.doc_string = words
     onnx.checker.check_model(model)
     return model
-
-
-def _output(name: str, kind: int, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, kind, shape)
 
 
 def _label_array(labels: Sequence[Any]) -> AnyArray:
@@ -116,7 +122,7 @@ def _label_array(labels: Sequence[Any]) -> AnyArray:
 def _check_unicode(scoring: Scoring) -> None:
     """Refuse texts that ONNX cannot hold."""
     names = (text for feature in scoring.features for text in (feature.source, *(feature.categories or ())))
-    for text in (*names, *(scoring.classes or ())):
+    for text in (*names, *scoring.classes):
         if isinstance(text, str) and not is_unicode(text):
             raise InvalidInputError(
                 f"The text {text!r} of a column name, category or class holds a lone surrogate, which ONNX cannot "
@@ -124,33 +130,13 @@ def _check_unicode(scoring: Scoring) -> None:
             )
 
 
-def _describe_inputs(inputs: Sequence[onnx.ValueInfoProto], features: Sequence[Feature]) -> str:
-    """Say what to feed."""
+def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.ValueInfoProto], list[str], str]:
+    """Declare the inputs; return them, for each attribute a column of shape (n_rows, 1), and what to feed in words."""
     kinds = describe_columns(features)
-    if [one.name for one in inputs] == ["X"] and not _by_column(features):
-        return "X: one column for each of these numbers, NaN where missing: " + ", ".join(kinds)
-    forms: dict[int, str] = {
-        TensorProto.DOUBLE: "float64, NaN where missing",
-        TensorProto.STRING: "string, empty where missing",
-        TensorProto.INT64: f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing",
-    }
-    lines = (f"{one.name}: {kinds[one.name]}, {forms[one.type.tensor_type.elem_type]}" for one in inputs)
-    return "\n".join(lines)
-
-
-def _by_column(features: Sequence[Feature]) -> bool:
-    """Whether each column is an input of its own, because they are of different types."""
-    return any(feature.categories is not None or feature.part is not None for feature in features)
-
-
-def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.ValueInfoProto], list[str]]:
-    """Declare the inputs; return them and one column of shape (n_rows, 1) an attribute."""
-    if not _by_column(features):
-        declared = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n_rows", len(features)])
-        return [declared], [
-            graph.add("Gather", "X", graph.constant([k], np.int64), axis=1) for k in range(len(features))
-        ]
-    kinds = {}
+    if all(feature.categories is None and feature.part is None for feature in features):  # all of one type
+        columns = [graph.add("Gather", "X", [k], axis=1) for k in range(len(features))]
+        words = "X: one column for each of these numbers, NaN where missing: " + ", ".join(kinds)
+        return [_output("X", TensorProto.DOUBLE, ["n_rows", len(features)])], columns, words
     for feature in features:
         name = feature.source
         if not name or name.startswith("rg_") or name in _OWN_NAMES:
@@ -160,28 +146,29 @@ def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.
                 f"Column '{name}' has the empty text as a category, which stands for a missing one in ONNX; "
                 "replace it by another text and fit again."
             )
-        other = TensorProto.STRING if is_text(feature) else TensorProto.DOUBLE
-        kinds[name] = other if feature.part is None else TensorProto.INT64
-    inputs = [_output(name, kind, ["n_rows", 1]) for name, kind in kinds.items()]
-    columns = (
-        feature.source if feature.part is None else _write_part(graph, feature.source, feature.part)
-        for feature in features
-    )
-    return inputs, list(columns)
+    types = {feature.source: _TYPES[kind_of(feature)] for feature in features}
+    inputs = [_output(name, kind, ["n_rows", 1]) for name, (kind, _) in types.items()]
+    words = "\n".join(f"{name}: {kinds[name]}, {form}" for name, (_, form) in types.items())
+    return inputs, [_read_column(graph, feature) for feature in features], words
+
+
+def _read_column(graph: _Graph, feature: Feature) -> str:
+    return feature.source if feature.part is None else _write_part(graph, feature.source, feature.part)
 
 
 def _write_part(graph: _Graph, seconds: str, part: Part) -> str:
     """Return what times tell as float64, NaN where they are missing."""
-    missing = graph.integers("Equal", seconds, MISSING_TIME)
-    known = graph.add("Where", missing, graph.constant(0, np.int64), seconds)
+    missing = graph.add("Equal", seconds, MISSING_TIME)
+    known = graph.add("Where", missing, 0, seconds)
     days = graph.divide(known, 86400)
     if part == "hour":
-        told = graph.integers("Div", graph.integers("Mod", known, 86400), 3600)
+        told = graph.add("Div", graph.add("Mod", known, 86400), 3600)
     elif part == "weekday":  # 1970-01-01 was a Thursday
-        told = graph.integers("Add", graph.integers("Mod", graph.integers("Add", days, 3), 7), 1)
+        told = graph.add("Add", graph.add("Mod", graph.add("Add", days, 3), 7), 1)
     else:
         told = days if part == "date" else _write_calendar(graph, days)[part]
-    return graph.add("Where", missing, graph.constant(np.nan), graph.add("Cast", told, to=TensorProto.DOUBLE))
+    nothing = graph.constant(np.nan)
+    return graph.add("Where", missing, nothing, graph.add("Cast", told, to=TensorProto.DOUBLE))
 
 
 def _write_calendar(graph: _Graph, days: str) -> dict[Part, str]:
@@ -190,20 +177,20 @@ def _write_calendar(graph: _Graph, days: str) -> dict[Part, str]:
     Years are counted from March, so that the leap day is their last, in eras of 400 years, which are all of one length
     (Howard Hinnant's `civil_from_days <https://howardhinnant.github.io/date_algorithms.html>`_).
     """
-    since = graph.integers("Add", days, 719468)  # 0000-03-01
-    era, day = graph.divide(since, 146097), graph.integers("Mod", since, 146097)
-    leaps = graph.add("Sub", graph.integers("Div", day, 1460), graph.integers("Div", day, 36524))
-    leaps = graph.add("Add", leaps, graph.integers("Div", day, 146096))
-    year = graph.integers("Div", graph.add("Sub", day, leaps), 365)  # of the era
-    before = graph.add("Sub", graph.integers("Div", year, 4), graph.integers("Div", year, 100))
-    before = graph.add("Add", graph.integers("Mul", year, 365), before)
-    day = graph.add("Sub", day, before)  # of the year
-    month = graph.integers("Div", graph.integers("Add", graph.integers("Mul", day, 5), 2), 153)  # from March
-    late = graph.integers("Less", month, 10)
-    plain = graph.add("Where", late, graph.constant(3, np.int64), graph.constant(-9, np.int64))
-    carried = graph.add("Where", late, graph.constant(0, np.int64), graph.constant(1, np.int64))
-    year = graph.add("Add", year, graph.integers("Mul", era, 400))
-    return {"year": graph.add("Add", year, carried), "month": graph.add("Add", month, plain)}
+    add = graph.add
+    since = add("Add", days, 719468)  # 0000-03-01
+    era, day = graph.divide(since, 146097), add("Mod", since, 146097)
+    leaps = add("Sub", add("Div", day, 1460), add("Div", day, 36524))
+    leaps = add("Add", leaps, add("Div", day, 146096))
+    year = add("Div", add("Sub", day, leaps), 365)  # of the era
+    before = add("Sub", add("Div", year, 4), add("Div", year, 100))
+    before = add("Add", add("Mul", year, 365), before)
+    day = add("Sub", day, before)  # of the year
+    month = add("Div", add("Add", add("Mul", day, 5), 2), 153)  # from March
+    late = add("Less", month, 10)
+    plain, carried = add("Where", late, 3, -9), add("Where", late, 0, 1)
+    year = add("Add", year, add("Mul", era, 400))
+    return {"year": add("Add", year, carried), "month": add("Add", month, plain)}
 
 
 def _write_conditions(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> tuple[str, dict[Condition, int]]:
@@ -212,62 +199,61 @@ def _write_conditions(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -
     held = []
     distinct = {condition for rule in scoring.rules for condition in rule.conditions}
     for feature in sorted({condition.feature for condition in distinct}):
-        own = sorted(condition for condition in distinct if condition.feature == feature)
-        places.update({condition: len(places) + k for k, condition in enumerate(own)})
-        compare = _compare_numbers if own[0].categories is None else _compare_labels
-        held.append(compare(graph, scoring.features[feature], columns[feature], own))
+        conditions = sorted(condition for condition in distinct if condition.feature == feature)
+        places.update({condition: len(places) + k for k, condition in enumerate(conditions)})
+        compare = _compare_numbers if conditions[0].categories is None else _compare_labels
+        held.append(compare(graph, scoring.features[feature], columns[feature], conditions))
     return graph.add("Concat", *held, axis=1), places
 
 
-def _or_missing(graph: _Graph, known: str, absent: str, own: Sequence[Condition]) -> str:
+def _or_missing(graph: _Graph, known: str, absent: str, conditions: Sequence[Condition]) -> str:
     """Let a missing value satisfy the conditions that say so."""
-    if not any(condition.missing for condition in own):
+    if not any(condition.missing for condition in conditions):
         return known
-    allowed = graph.constant([[condition.missing for condition in own]], np.bool_)
+    allowed = graph.constant([[condition.missing for condition in conditions]])
     return graph.add("Or", known, graph.add("And", absent, allowed))
 
 
-def _compare_numbers(graph: _Graph, feature: Feature, x: str, own: Sequence[Condition]) -> str:
+def _compare_numbers(graph: _Graph, feature: Feature, x: str, conditions: Sequence[Condition]) -> str:
     """Return where conditions on a number hold; NaN is neither above nor below."""
-    above = graph.add("Greater", x, graph.constant([[condition.lower for condition in own]]))
-    below = graph.add("LessOrEqual", x, graph.constant([[condition.upper for condition in own]]))
-    return _or_missing(graph, graph.add("And", above, below), graph.add("IsNaN", x), own)
+    above = graph.add("Greater", x, [[float(condition.lower) for condition in conditions]])
+    below = graph.add("LessOrEqual", x, [[float(condition.upper) for condition in conditions]])
+    return _or_missing(graph, graph.add("And", above, below), graph.add("IsNaN", x), conditions)
 
 
-def _compare_labels(graph: _Graph, feature: Feature, x: str, own: Sequence[Condition]) -> str:
+def _compare_labels(graph: _Graph, feature: Feature, x: str, conditions: Sequence[Condition]) -> str:
     """Return where conditions on a category hold."""
     text = is_text(feature)
     labels = feature.categories or (MISSING_TEXT,)  # if there are none, one that no condition is about
-    equal = graph.add("Equal", x, graph.constant([labels], object if text else np.float64))
-    members, turned = np.zeros((len(labels), len(own))), []
-    for k, condition in enumerate(own):
+    equal = graph.add("Equal", x, np.array([labels], object if text else np.float64))
+    members, turned = np.zeros((len(labels), len(conditions)), np.float32), []
+    for k, condition in enumerate(conditions):
         listed, others = split_categories(condition, feature)
         members[[labels.index(label) for label in listed], k] = 1.0
         turned.append(others)
-    hits = graph.add("MatMul", graph.add("Cast", equal, to=TensorProto.FLOAT), graph.constant(members, np.float32))
-    known = graph.add("Greater", hits, graph.constant(0.5, np.float32))
-    absent = graph.add("Equal", x, graph.constant([[MISSING_TEXT]], object)) if text else graph.add("IsNaN", x)
+    hits = graph.add("MatMul", graph.as_float32(equal), members)
+    known = graph.add("Greater", hits, np.float32(0.5))
+    absent = graph.add("Equal", x, np.array([[MISSING_TEXT]], object)) if text else graph.add("IsNaN", x)
     if any(turned):
-        known = graph.add("Xor", known, graph.constant([turned], np.bool_))
+        known = graph.add("Xor", known, [turned])
         known = graph.add("And", known, graph.add("Not", absent))
-    return _or_missing(graph, known, absent, own)
+    return _or_missing(graph, known, absent, conditions)
 
 
 def _write_rules(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> str:
     """Return where each rule holds, (n_rows, 1, n_rules): where as many of its conditions hold as it has."""
     held, places = _write_conditions(graph, scoring, columns)
-    parts = np.zeros((len(places), len(scoring.rules)))
+    parts = np.zeros((len(places), len(scoring.rules)), np.float32)
     for k, rule in enumerate(scoring.rules):
         parts[[places[condition] for condition in rule.conditions], k] = 1.0
-    counts = graph.add("MatMul", graph.add("Cast", held, to=TensorProto.FLOAT), graph.constant(parts, np.float32))
-    all_hold = graph.add("Greater", counts, graph.constant(parts.sum(axis=0) - 0.5, np.float32))
-    return graph.add("Unsqueeze", all_hold, graph.constant([1], np.int64))
+    counts = graph.add("MatMul", graph.as_float32(held), parts)
+    all_hold = graph.add("Greater", counts, parts.sum(axis=0) - np.float32(0.5))
+    return graph.add("Unsqueeze", all_hold, [1])
 
 
 def _last_sum(graph: _Graph, parts: str) -> str:
     """Add up along the last axis, strictly from the left: (n_rows, n_outputs, n_parts) to (n_rows, n_outputs)."""
-    sums = graph.add("CumSum", parts, graph.constant(2, np.int64))
-    return graph.add("Gather", sums, graph.constant(-1, np.int64), axis=2)
+    return graph.add("Gather", graph.add("CumSum", parts, 2), -1, axis=2)
 
 
 def _write_scores(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> str:
@@ -275,77 +261,67 @@ def _write_scores(graph: _Graph, scoring: Scoring, columns: Sequence[str]) -> st
     intercepts = scoring.intercepts[None, :]
     if scoring.rules:
         held = _write_rules(graph, scoring, columns)
-        parts = graph.add("Where", held, graph.constant(scoring.rule_coefs[None]), graph.constant(0.0))
-        scores = graph.shift(_last_sum(graph, parts), intercepts)
+        scores = graph.shift(_last_sum(graph, graph.add("Where", held, scoring.rule_coefs[None], 0.0)), intercepts)
     else:  # one row of intercepts for each row of the input
         n_rows = graph.add("Shape", columns[0], start=0, end=1)
-        shape = graph.add("Concat", n_rows, graph.constant([scoring.n_outputs], np.int64), axis=0)
-        scores = graph.add("Expand", graph.constant(intercepts), shape)
+        shape = graph.add("Concat", n_rows, [scoring.n_outputs], axis=0)
+        scores = graph.add("Expand", intercepts, shape)
     if not scoring.linear:
         return scores
-    values = graph.add(
-        "Concat", *(_write_linear(graph, term, columns[term.feature]) for term in scoring.linear), axis=1
-    )
-    spread = graph.add("Unsqueeze", values, graph.constant([1], np.int64))
+    values = [_write_linear(graph, term, columns[term.feature]) for term in scoring.linear]
+    spread = graph.add("Unsqueeze", graph.add("Concat", *values, axis=1), [1])
     lines = graph.scale(spread, scoring.linear_coefs[None])
-    start = graph.add("Unsqueeze", scores, graph.constant([2], np.int64))
+    start = graph.add("Unsqueeze", scores, [2])
     return _last_sum(graph, graph.add("Concat", start, lines, axis=2))
 
 
-def _write_linear(graph: _Graph, term: Any, x: str) -> str:
+def _write_linear(graph: _Graph, term: Linear, x: str) -> str:
     """Return a winsorised attribute, (n_rows, 1), its mean where it is missing."""
-    bounded = graph.add("Min", graph.add("Max", x, graph.constant(term.lower)), graph.constant(term.upper))
-    return graph.add("Where", graph.add("IsNaN", x), graph.constant(term.fill), bounded)
+    bounded = graph.add("Min", graph.add("Max", x, term.lower), term.upper)
+    return graph.add("Where", graph.add("IsNaN", x), term.fill, bounded)
 
 
 def _first_column(graph: _Graph, values: str) -> str:
-    return graph.add("Gather", values, graph.constant(0, np.int64), axis=1)
+    return graph.add("Gather", values, 0, axis=1)
 
 
 def _largest(graph: _Graph, scores: str, n_outputs: int) -> str:
     """Return the position of each row's class."""
     if n_outputs > 1:
         return graph.add("ArgMax", scores, axis=1, keepdims=0)
-    positive = graph.add("Greater", _first_column(graph, scores), graph.constant(0.0))
+    positive = graph.add("Greater", _first_column(graph, scores), 0.0)
     return graph.add("Cast", positive, to=TensorProto.INT64)
 
 
 def _write_probabilities(graph: _Graph, scoring: Scoring, scores: str) -> str:
     """Return the probabilities, (n_rows, n_classes)."""
-    link, single = scoring.link, scoring.n_outputs == 1
-    if isinstance(link, Temperature):
-        odds = graph.scale(scores, link.slope)
-        if not single:
-            return graph.add("Softmax", odds, axis=1)
-        return _both(graph, graph.add("Sigmoid", odds))
-    assert isinstance(link, Curves)
-    if single:
-        return _both(graph, _write_curve(graph, link.curves[0], scores))
-    one = [graph.add("Gather", scores, graph.constant([k], np.int64), axis=1) for k in range(scoring.n_outputs)]
-    shares = [_write_curve(graph, curve, score) for curve, score in zip(link.curves, one, strict=True)]
+    curves = scoring.curves
+    if scoring.softmax is not None:
+        return graph.add("Softmax", graph.scale(scores, scoring.softmax), axis=1)
+    if len(curves) == 1:
+        positive = _write_curve(graph, curves[0], scores)
+        return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
+    each = [graph.add("Gather", scores, [k], axis=1) for k in range(len(curves))]
+    shares = [_write_curve(graph, curve, score) for curve, score in zip(curves, each, strict=True)]
     joined = graph.add("Concat", *shares, axis=1)
-    winner = graph.add("Gather", graph.constant(np.eye(len(one))), _largest(graph, scores, len(one)))
-    axis = graph.constant([1], np.int64)
-    nothing = graph.add("Equal", graph.add("ReduceSum", joined, axis, keepdims=1), graph.constant(0.0))
+    units = graph.constant(np.eye(len(curves)))
+    winner = graph.add("Gather", units, _largest(graph, scores, len(curves)))
+    axis = graph.constant([1])
+    nothing = graph.add("Equal", graph.add("ReduceSum", joined, axis, keepdims=1), 0.0)
     shares_or_winner = graph.add("Where", nothing, winner, joined)
     return graph.add("Div", shares_or_winner, graph.add("ReduceSum", shares_or_winner, axis, keepdims=1))
 
 
-def _both(graph: _Graph, positive: str) -> str:
-    """Return the probabilities of two classes."""
-    return graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
-
-
-def _write_curve(graph: _Graph, curve: Curve, score: str) -> str:
+def _write_curve(graph: _Graph, curve: Logistic | Steps, score: str) -> str:
     """Return the probability that a curve gives to scores of shape (n_rows, 1)."""
-    if isinstance(curve, Sigmoid):
-        return graph.add("Sigmoid", graph.shift(graph.scale(score, curve.slope), curve.shift))
-    assert isinstance(curve, Steps)
+    if isinstance(curve, Logistic):
+        odds = graph.scale(score, curve.slope)
+        return graph.add("Sigmoid", odds if curve.shift is None else graph.shift(odds, curve.shift))
     x, y = curve.scores, curve.probabilities
     # Piece k begins at x[k - 1]: before the first point and after the last one the slope is 0.
     slopes = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
     starts, levels = np.concatenate([x[:1], x]), np.concatenate([y[:1], y])
-    reached = graph.add("Cast", graph.add("GreaterOrEqual", score, graph.constant(x[None])), to=TensorProto.INT64)
-    piece = graph.add("ReduceSum", reached, graph.constant([1], np.int64), keepdims=1)
-    slope, start, level = (graph.add("Gather", graph.constant(part), piece) for part in (slopes, starts, levels))
+    reached = graph.add("Cast", graph.add("GreaterOrEqual", score, x[None]), to=TensorProto.INT64)
+    piece = graph.add("ReduceSum", reached, [1], keepdims=1)
+    slope, start, level = (graph.add("Gather", part, piece) for part in (slopes, starts, levels))
     return graph.add("Add", graph.add("Mul", slope, graph.add("Sub", score, start)), level)

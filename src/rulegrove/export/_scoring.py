@@ -2,9 +2,9 @@
 
 import importlib.util
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,12 +13,20 @@ from rulegrove._typing import FloatArray
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.calibration import Curves, Link, Mean, Steps
+from rulegrove.estimators.calibration import Curve, Link, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
 # What `Mean` is, (F + 1) / 2 between 0 and 1: the straight line through these two points.
 _MEAN = Steps(np.array([-1.0, 1.0]), np.array([0.0, 1.0]))
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """The curve ``1 / (1 + exp(-(slope * F + shift)))``, without a shift where that is None."""
+
+    slope: float
+    shift: float | None = None
 
 
 @dataclass(frozen=True)
@@ -35,10 +43,12 @@ class Scoring:
     rule_coefs : ndarray of shape (n_outputs, n_rules)
     linear : tuple of Linear
     linear_coefs : ndarray of shape (n_outputs, n_linear)
-    classes : tuple or None
-        Labels of the classes; None for a regressor.
-    link : Temperature, Curves or None
-        What turns scores into probabilities; None for a regressor.
+    classes : tuple
+        Labels of the classes; empty for a regressor.
+    softmax : float or None
+        The slope of several scores whose softmax are the probabilities; None where curves give them.
+    curves : tuple of Logistic or Steps
+        Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
     """
 
     features: tuple[Feature, ...]
@@ -47,40 +57,35 @@ class Scoring:
     rule_coefs: FloatArray
     linear: tuple[Linear, ...]
     linear_coefs: FloatArray
-    classes: tuple[Any, ...] | None
-    link: Link | None
+    classes: tuple[Any, ...]
+    softmax: float | None
+    curves: tuple[Logistic | Steps, ...]
 
     @property
     def n_outputs(self) -> int:
-        """Number of scores of a row: one, or one a class."""
+        """Number of scores of a row: one, or one for each of more than two classes."""
         return len(self.intercepts)
 
     @property
-    def used_features(self) -> list[int]:
-        """Ascending positions of the attributes that the terms ask about."""
+    def used(self) -> dict[int, Feature]:
+        """The attributes that the terms ask about, by their ascending positions."""
         terms: tuple[Term, ...] = (*self.rules, *self.linear)
-        return sorted({feature for term in terms for feature in term.features})
+        places = {place for term in terms for place in term.features}
+        return {place: self.features[place] for place in sorted(places)}
 
     def may_be_boolean(self, feature: int) -> bool:
         """Whether the terms ask no more of a number than whether it is 0 or 1: by one bound between them at most."""
-        own = [part for rule in self.rules for part in rule.conditions if part.feature == feature]
-        bounds = {bound for part in own for bound in (part.lower, part.upper) if math.isfinite(bound)}
+        conditions = [part for rule in self.rules for part in rule.conditions if part.feature == feature]
+        bounds = {bound for part in conditions for bound in (part.lower, part.upper) if math.isfinite(bound)}
         labels = self.features[feature].categories or ()
         is_linear = any(term.feature == feature for term in self.linear)
         told_apart = len(bounds) <= 1 and all(0 <= bound < 1 for bound in bounds)
         return not is_linear and told_apart and all(label in (0, 1) for label in labels)
 
-    def rule_parts(self, output: int) -> Iterator[tuple[Rule, float]]:
-        """Go through the rules that count for an output, in order, with their coefficients."""
-        return _nonzero(self.rules, self.rule_coefs[output])
 
-    def linear_parts(self, output: int) -> Iterator[tuple[Linear, float]]:
-        """Go through the linear terms that count for an output, in order, with their coefficients."""
-        return _nonzero(self.linear, self.linear_coefs[output])
-
-
-def _nonzero(terms: Iterable[Any], coefs: FloatArray) -> Iterator[tuple[Any, float]]:
-    return ((term, float(coef)) for term, coef in zip(terms, coefs, strict=True) if coef != 0.0)
+def nonzero(coefs: FloatArray) -> list[tuple[int, float]]:
+    """Return the positions of the coefficients that count, each with its value."""
+    return [(place, coef) for place, coef in enumerate(coefs.tolist()) if coef != 0.0]
 
 
 def read_scoring(model: BaseRuleEnsemble) -> Scoring:
@@ -104,29 +109,39 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
             f"Only a RuleEnsembleClassifier or RuleEnsembleRegressor can be exported; got a {type(model).__name__}."
         )
     check_is_fitted(model)
-    own = model.model_
+    fitted = model.model_
+    coefs = np.atleast_2d(fitted.coefs)
     # A coefficient of 0, which a file may hold, adds nothing; without it no export has to write a term of no effect.
-    places = np.flatnonzero(np.atleast_2d(own.coefs).any(axis=0))
-    coefs = np.atleast_2d(own.coefs)[:, places]
-    terms = [own.terms[place] for place in places]
-    is_rule = np.array([isinstance(term, Rule) for term in terms], dtype=bool)
+    places = np.flatnonzero(coefs.any(axis=0)).tolist()
+    rules = {place: term for place in places if isinstance(term := fitted.terms[place], Rule)}
+    linear = {place: term for place in places if isinstance(term := fitted.terms[place], Linear)}
+    softmax, curves = _read_link(fitted.link, len(coefs))
     return Scoring(
-        features=own.features,
-        intercepts=np.atleast_1d(np.asarray(own.intercept, dtype=np.float64)),
-        rules=tuple(term for term in terms if isinstance(term, Rule)),
-        rule_coefs=coefs[:, is_rule],
-        linear=tuple(term for term in terms if isinstance(term, Linear)),
-        linear_coefs=coefs[:, ~is_rule],
-        classes=None if own.classes is None else tuple(own.classes.tolist()),
-        link=_read_link(own.link),
+        features=fitted.features,
+        intercepts=np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
+        rules=tuple(rules.values()),
+        rule_coefs=coefs[:, [*rules]],
+        linear=tuple(linear.values()),
+        linear_coefs=coefs[:, [*linear]],
+        classes=() if fitted.classes is None else tuple(fitted.classes.tolist()),
+        softmax=softmax,
+        curves=curves,
     )
 
 
-def _read_link(link: Link | None) -> Link | None:
-    """Return what turns scores into probabilities, of such curves only as every export can write."""
-    if not isinstance(link, Curves):
-        return link
-    return Curves(tuple(_MEAN if isinstance(curve, Mean) else curve for curve in link.curves))
+def _read_link(link: Link | None, n_outputs: int) -> tuple[float | None, tuple[Logistic | Steps, ...]]:
+    """Return the slope of a softmax, or curves such as every export can write."""
+    if link is None:
+        return None, ()
+    if not isinstance(link, Temperature):
+        return None, tuple(_read_curve(curve) for curve in link.curves)
+    return (link.slope, ()) if n_outputs > 1 else (None, (Logistic(link.slope),))
+
+
+def _read_curve(curve: Curve) -> Logistic | Steps:
+    if isinstance(curve, Sigmoid):
+        return Logistic(curve.slope, curve.shift)
+    return curve if isinstance(curve, Steps) else _MEAN
 
 
 def need_package(name: str, extra: str) -> None:
@@ -136,14 +151,21 @@ def need_package(name: str, extra: str) -> None:
 
 
 def is_only_missing(condition: Condition) -> bool:
-    """Whether a condition on a number asks for a missing value."""
-    return condition.lower == np.inf or condition.upper == -np.inf
+    """Whether no known value satisfies a condition."""
+    return condition.categories == () or condition.lower == math.inf or condition.upper == -math.inf
+
+
+def kind_of(feature: Feature) -> Literal["number", "text", "time"]:
+    """Return what the column of an attribute must hold."""
+    if feature.part is not None:
+        return "time"
+    labels = feature.categories
+    return "text" if labels == () or any(isinstance(label, str) for label in labels or ()) else "number"
 
 
 def is_text(feature: Feature) -> bool:
     """Whether an attribute has categories that are texts."""
-    labels = feature.categories
-    return labels is not None and (not labels or any(isinstance(label, str) for label in labels))
+    return kind_of(feature) == "text"
 
 
 def split_categories(condition: Condition, feature: Feature) -> tuple[list[Any], bool]:
@@ -158,15 +180,9 @@ def split_categories(condition: Condition, feature: Feature) -> tuple[list[Any],
 
 def describe_columns(features: Iterable[Feature]) -> dict[str, str]:
     """Return what each column must hold that attributes are read from, in words."""
-    return {feature.source: _describe(feature) for feature in features}
-
-
-def _describe(feature: Feature) -> str:
-    if feature.part is not None:
-        return "date or time"
-    if is_text(feature):
-        return "text"
-    return "number (read from text in the fit)" if feature.as_text else "number"
+    words = {"time": "date or time", "text": "text", "number": "number"}
+    read = " (read from text in the fit)"
+    return {feature.source: words[kind_of(feature)] + read * feature.as_text for feature in features}
 
 
 def is_unicode(text: str) -> bool:

@@ -1,16 +1,16 @@
 """The query that scores a table: clean inputs, the sum in steps, the class, the probabilities."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 
 from sqlglot import exp
 
 from rulegrove._words import printable
-from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
+from rulegrove.estimators.calibration import Steps
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, describe_columns, steps_parts
+from rulegrove.export._scoring import Logistic, Scoring, describe_columns, nonzero, steps_parts
 from rulegrove.export._sql_inputs import ANSI, BIGQUERY, DUCKDB, POSTGRES, SPARK, SQLITE
-from rulegrove.export._sql_terms import TABLE, Database, Terms, add, all_of, column, divide, multiply
+from rulegrove.export._sql_terms import TABLE, Database, Terms, add, all_of, choose, column, divide, multiply
 
 CHUNK_TERMS = 200  # added up in one expression; databases limit how deep one may be (SQLite to 1,000)
 LEAST_EXPONENT = -700.0  # PostgreSQL makes an error of an exponential that underflows; exp(-700) is 1e-304
@@ -47,20 +47,19 @@ def write_query(
     query = _Query(database, table, keep)
     names = _write_scores(query, scoring)
     scores = [column(name) for name in names]
-    chosen: dict[str, exp.Expression] = {}
-    if "probability" in outputs:
-        chances = _write_probabilities(query, scoring, names)
-        chosen = {f"probability_{place}": chance for place, chance in enumerate(chances)}
     results = dict(zip(names, scores, strict=True)) if "score" in outputs else {}
     if "class" in outputs:
         results["class"] = _write_class(database, scoring, scores)
-    return _write_types(scoring) + query.text({**results, **chosen})
+    if "probability" in outputs:
+        chances = _write_probabilities(query, scoring, names)
+        results |= {f"probability_{place}": chance for place, chance in enumerate(chances)}
+    return _write_types(scoring) + query.text(results)
 
 
 def _check_names(scoring: Scoring, database: Database) -> None:
     """Refuse columns that are one column to the database, which would read one of them for both."""
     sources = {feature.source for feature in scoring.features}
-    for name in sorted({scoring.features[feature].source for feature in scoring.used_features}):
+    for name in sorted({feature.source for feature in scoring.used.values()}):
         others = sorted(other for other in sources - {name} if database.fold(other) == database.fold(name))
         if others:
             raise InvalidInputError(
@@ -71,7 +70,7 @@ def _check_names(scoring: Scoring, database: Database) -> None:
 
 def _write_types(scoring: Scoring) -> str:
     """Return a comment that names each column that is read, with its type."""
-    used = describe_columns(scoring.features[feature] for feature in scoring.used_features)
+    used = describe_columns(scoring.used.values())
     lines = [f'--   "{printable(name)}": {kind}\n' for name, kind in used.items()]
     return "".join(["-- Columns that are read, and their types:\n", *lines]) if lines else ""
 
@@ -112,25 +111,29 @@ class _Query:
 
 def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
     """Add the steps from the table to the scores; return their columns."""
-    terms = Terms(query.database, scoring.features)
-    sums = [_summands(query.database, terms, scoring, output) for output in range(scoring.n_outputs)]
+    database, terms = query.database, Terms(query.database, scoring.features)
+    sums = [_summands(database, terms, scoring, output) for output in range(scoring.n_outputs)]
     _write_inputs(query, scoring)
-    carried = [f"rg_x{feature}" for feature in scoring.used_features]
+    carried = [f"rg_x{feature}" for feature in scoring.used]
     flags = terms.flags()
     if flags:
         carried = [f"rg_x{feature}" for feature in sorted({term.feature for term in scoring.linear})]
         query.step(flags, carried)
         carried += flags
-    names = ["prediction" if scoring.classes is None else "score"]
+    names = ["score" if scoring.classes else "prediction"]
     if scoring.n_outputs > 1:
         names = [f"score_{output}" for output in range(scoring.n_outputs)]
+    starts = [database.number(float(intercept)) for intercept in scoring.intercepts]
     last = max(len(summands) - 1 for summands in sums) // CHUNK_TERMS
     for chunk in range(last + 1):
         partial = {}
         for output, (name, summands) in enumerate(zip(names, sums, strict=True)):
             so_far = column(f"rg_s{output}") if chunk else None
             for summand in summands[chunk * CHUNK_TERMS : (chunk + 1) * CHUNK_TERMS]:
-                so_far = summand(so_far)
+                if summand is None:
+                    so_far = starts[output] if so_far is None else add(starts[output], exp.Paren(this=so_far))
+                else:
+                    so_far = summand if so_far is None else add(so_far, summand)
             assert so_far is not None
             partial[name if chunk == last else f"rg_s{output}"] = so_far
         query.step(partial, carried if chunk < last else [])
@@ -140,92 +143,67 @@ def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
 def _write_inputs(query: _Query, scoring: Scoring) -> None:
     """Add the steps from the table to clean attributes; what dates tell is read from times that are clean."""
     database = query.database
-    used = {feature: scoring.features[feature] for feature in scoring.used_features}
-    plain = {
-        f"rg_x{k}": database.read(feature, yes_no=scoring.may_be_boolean(k))
-        for k, feature in used.items()
-        if feature.part is None
-    }
-    dated = dict.fromkeys(feature.source for feature in used.values() if feature.part is not None)
-    times = {source: f"rg_t{k}" for k, source in enumerate(dated)}
+    plain: dict[str, exp.Expression] = {}
+    parts: dict[str, exp.Expression] = {}
+    times: dict[str, str] = {}
+    for k, feature in scoring.used.items():
+        if feature.part is None:
+            plain[f"rg_x{k}"] = database.read(feature, yes_no=scoring.may_be_boolean(k))
+        else:
+            time = times.setdefault(feature.source, f"rg_t{len(times)}")
+            parts[f"rg_x{k}"] = database.part(feature.part, column(time))
     query.step({**plain, **{name: database.moment(source) for source, name in times.items()}})
-    if dated:
-        parts = {
-            f"rg_x{k}": database.part(feature.part, column(times[feature.source]))
-            for k, feature in used.items()
-            if feature.part is not None
-        }
+    if parts:
         query.step(parts, list(plain))
 
 
-Summand = Callable[[exp.Expression | None], exp.Expression]
-
-
-def _summands(database: Database, terms: Terms, scoring: Scoring, output: int) -> list[Summand]:
-    """Return the additions that make a score, in the order of the model: rules, intercept, linear terms."""
-
-    def added(value: exp.Expression) -> Summand:
-        return lambda so_far: value if so_far is None else add(so_far, value)
-
-    def start(so_far: exp.Expression | None) -> exp.Expression:
-        intercept = database.number(float(scoring.intercepts[output]))
-        return intercept if so_far is None else add(intercept, exp.Paren(this=so_far))
-
-    rules = [added(terms.rule(term, coef)) for term, coef in scoring.rule_parts(output)]
-    lines = [added(multiply(database.number(coef), terms.linear(term))) for term, coef in scoring.linear_parts(output)]
-    return [*rules, start, *lines]
-
-
-def _later_beaten(scores: Sequence[exp.Expression], place: int) -> exp.Expression:
-    """Return whether a score is at least each later one; asked in order this finds the first of the largest."""
-    return all_of([exp.GTE(this=scores[place].copy(), expression=later.copy()) for later in scores[place + 1 :]])
+def _summands(database: Database, terms: Terms, scoring: Scoring, output: int) -> list[exp.Expression | None]:
+    """Return what is added up to a score, in the order of the model: rules, None for the intercept, linear terms."""
+    rules = [terms.rule(scoring.rules[place], coef) for place, coef in nonzero(scoring.rule_coefs[output])]
+    lines = [
+        multiply(database.number(coef), terms.linear(scoring.linear[place]))
+        for place, coef in nonzero(scoring.linear_coefs[output])
+    ]
+    return [*rules, None, *lines]
 
 
 def _of_largest(scores: Sequence[exp.Expression], values: Sequence[exp.Expression]) -> exp.Expression:
     """Return the value that stands at the place of the largest score, the first of equal ones."""
-    tree = exp.Case()
-    for place, value in enumerate(values[:-1]):
-        tree = tree.when(_later_beaten(scores, place), value.copy(), copy=False)
-    return tree.else_(values[-1].copy(), copy=False)
+    # Asked in order: a score that is at least each later one is the first of the largest.
+    cases = [
+        (all_of([score >= later for later in scores[place + 1 :]]), values[place].copy())
+        for place, score in enumerate(scores[:-1])
+    ]
+    return choose(cases, values[-1].copy())
 
 
 def _write_class(database: Database, scoring: Scoring, scores: Sequence[exp.Expression]) -> exp.Expression:
     """Return the label of the class."""
-    labels = [database.label(label) for label in scoring.classes or ()]
+    labels = [database.label(label) for label in scoring.classes]
     if len(scores) > 1:
         return _of_largest(scores, labels)
-    positive = exp.GT(this=scores[0].copy(), expression=database.number(0.0))
-    return exp.Case().when(positive, labels[1]).else_(labels[0])
+    return choose([(scores[0] > database.number(0.0), labels[1])], labels[0])
 
 
 def _write_probabilities(query: _Query, scoring: Scoring, names: Sequence[str]) -> list[exp.Expression]:
     """Add the steps to the probabilities; return these."""
-    link, database = scoring.link, query.database
-    scores = [column(name) for name in names]
-    if isinstance(link, Temperature) and len(names) > 1:
-        return _write_softmax(query, link.slope, names)
-    curves: tuple[Curve, ...] = (Sigmoid(link.slope, 0.0),) if isinstance(link, Temperature) else ()
-    curves = link.curves if isinstance(link, Curves) else curves
-    carried = list(names)
-    if any(isinstance(curve, Sigmoid) for curve in curves):
-        odds = {
-            f"rg_z{k}": _odds(database, curve, scores[k])
-            for k, curve in enumerate(curves)
-            if isinstance(curve, Sigmoid)
-        }
-        query.step(odds, carried)
-        sizes = {f"rg_e{k}": _decay(database, column(f"rg_z{k}")) for k in range(len(curves)) if f"rg_z{k}" in odds}
-        query.step(sizes, [*carried, *odds])
-        carried += [*odds, *sizes]
-    shares = {f"rg_p{k}": _share(database, curve, scores[k], k) for k, curve in enumerate(curves)}
+    if scoring.softmax is not None:
+        return _write_softmax(query, scoring.softmax, names)
+    database, scores = query.database, [column(name) for name in names]
+    logistic = {k: curve for k, curve in enumerate(scoring.curves) if isinstance(curve, Logistic)}
+    if logistic:
+        odds = {f"rg_z{k}": _odds(database, curve, scores[k]) for k, curve in logistic.items()}
+        query.step(odds, names)
+        query.step({f"rg_e{k}": _decay(database, column(f"rg_z{k}")) for k in logistic}, [*names, *odds])
+    shares = {f"rg_p{k}": _share(database, curve, scores[k], k) for k, curve in enumerate(scoring.curves)}
     query.step(shares, names)
     if len(names) == 1:
         return [exp.Sub(this=database.number(1.0), expression=column("rg_p0")), column("rg_p0")]
-    query.step({"rg_total": reduce(add, [column(name) for name in shares])}, [*names, *shares])
+    query.step({"rg_total": reduce(add, map(column, shares))}, [*names, *shares])
     return [_normalised(database, scores, place) for place in range(len(names))]
 
 
-def _odds(database: Database, curve: Sigmoid, score: exp.Expression) -> exp.Expression:
+def _odds(database: Database, curve: Logistic, score: exp.Expression) -> exp.Expression:
     odds = multiply(database.number(curve.slope), score.copy())
     return add(odds, database.number(curve.shift)) if curve.shift else odds
 
@@ -233,49 +211,43 @@ def _odds(database: Database, curve: Sigmoid, score: exp.Expression) -> exp.Expr
 def _decay(database: Database, odds: exp.Expression) -> exp.Expression:
     """Return ``exp(-|z|)``, which is never too large, and not too small for any database."""
     least, size = database.number(LEAST_EXPONENT), exp.Neg(this=exp.Abs(this=odds))
-    bounded = exp.Case().when(exp.LT(this=size, expression=least), least.copy()).else_(size.copy())
-    return exp.Exp(this=bounded)
+    return exp.Exp(this=choose([(size < least, least)], size))
 
 
-def _share(database: Database, curve: Curve, score: exp.Expression, place: int) -> exp.Expression:
+def _share(database: Database, curve: Logistic | Steps, score: exp.Expression, place: int) -> exp.Expression:
     """Return the probability that a curve gives to a score."""
-    one, zero = database.number(1.0), database.number(0.0)
-    if isinstance(curve, Sigmoid):
+    number = database.number
+    if isinstance(curve, Logistic):
         odds, decay = column(f"rg_z{place}"), column(f"rg_e{place}")
-        below = exp.Paren(this=add(one, decay))
-        positive = exp.GTE(this=odds, expression=zero)
-        return exp.Case().when(positive, divide(one.copy(), below)).else_(divide(decay.copy(), below.copy()))
-    assert isinstance(curve, Steps)
+        below = exp.Paren(this=add(number(1.0), decay))
+        return choose([(odds >= number(0.0), divide(number(1.0), below))], divide(decay.copy(), below.copy()))
     pieces = steps_parts(curve)
-    last = database.number(float(curve.probabilities[-1]))
+    first, last = number(float(curve.probabilities[0])), number(float(curve.probabilities[-1]))
     if not pieces:
         return last
-    first = exp.LT(this=score.copy(), expression=database.number(pieces[0][2]))
-    tree = exp.Case().when(first, database.number(float(curve.probabilities[0])))
+    cases = [(score < number(pieces[0][2]), first)]
     for end, slope, start, level in pieces:
-        along = exp.Paren(this=exp.Sub(this=score.copy(), expression=database.number(start)))
-        value = add(multiply(database.number(slope), along), database.number(level))
-        tree = tree.when(exp.LT(this=score.copy(), expression=database.number(end)), value, copy=False)
-    return tree.else_(last, copy=False)
+        along = exp.Paren(this=score - number(start))
+        cases.append((score < number(end), add(multiply(number(slope), along), number(level))))
+    return choose(cases, last)
 
 
 def _normalised(database: Database, scores: Sequence[exp.Expression], place: int) -> exp.Expression:
     """Return a share over the sum of all; where that is 0 the largest score takes all."""
-    one, zero = database.number(1.0), database.number(0.0)
-    winner = _of_largest(scores, [one if other == place else zero for other in range(len(scores))])
-    nothing = exp.EQ(this=column("rg_total"), expression=zero.copy())
-    return exp.Case().when(nothing, winner).else_(divide(column(f"rg_p{place}"), column("rg_total")))
+    winner = _of_largest(scores, [database.number(float(other == place)) for other in range(len(scores))])
+    total = column("rg_total")
+    return choose([(total.eq(database.number(0.0)), winner)], divide(column(f"rg_p{place}"), total))
 
 
 def _write_softmax(query: _Query, slope: float, names: Sequence[str]) -> list[exp.Expression]:
     """Add the steps to the softmax of the scores times a slope; return the probabilities."""
     database = query.database
-    places = range(len(names))
-    query.step({f"rg_z{k}": multiply(database.number(slope), column(names[k])) for k in places}, names)
-    odds = [column(f"rg_z{k}") for k in places]
-    query.step({"rg_top": _of_largest(odds, odds)}, [*names, *(f"rg_z{k}" for k in places)])
-    below = [exp.Paren(this=exp.Sub(this=column("rg_top"), expression=one.copy())) for one in odds]
-    query.step({f"rg_e{k}": _decay(database, below[k]) for k in places}, names)
-    sizes = [f"rg_e{k}" for k in places]
-    query.step({"rg_total": reduce(add, [column(size) for size in sizes])}, [*names, *sizes])
+    odds = {f"rg_z{k}": multiply(database.number(slope), column(name)) for k, name in enumerate(names)}
+    query.step(odds, names)
+    columns = [column(name) for name in odds]
+    query.step({"rg_top": _of_largest(columns, columns)}, [*names, *odds])
+    below = [exp.Paren(this=column("rg_top") - one) for one in columns]
+    sizes = {f"rg_e{k}": _decay(database, one) for k, one in enumerate(below)}
+    query.step(sizes, names)
+    query.step({"rg_total": reduce(add, map(column, sizes))}, [*names, *sizes])
     return [divide(column(size), column("rg_total")) for size in sizes]

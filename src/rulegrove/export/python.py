@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.calibration import Curve, Curves, Sigmoid, Steps, Temperature
+from rulegrove.estimators.calibration import Steps
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export._scoring import (
+    Logistic,
     Scoring,
     is_only_missing,
     is_text,
+    kind_of,
+    nonzero,
     read_scoring,
     split_categories,
     steps_parts,
@@ -95,6 +98,8 @@ def normalise(shares, scores):
     return [share / total for share in shares]
 '''
 
+_READERS = {"number": ("number", _NUMBER), "text": ("label", _LABEL), "time": ("part", _PART)}
+
 
 def to_python(model: BaseRuleEnsemble) -> str:
     """Return the source of a Python module that scores rows without rulegrove, NumPy or anything else.
@@ -127,24 +132,18 @@ def to_python(model: BaseRuleEnsemble) -> str:
     """
     scoring = read_scoring(model)
     names = _variables(scoring)
-    used = [scoring.features[feature] for feature in scoring.used_features]
-    dated = any(feature.part is not None for feature in used)
-    helpers = {
-        _NUMBER: any(feature.part is None and not is_text(feature) for feature in used),
-        _LABEL: any(is_text(feature) for feature in used),
-        _PART: dated,
-    }
+    kinds = {kind_of(feature) for feature in scoring.used.values()}
     n_terms = len(scoring.rules) + len(scoring.linear)
     parts = [
         f'"""{type(model).__name__}, written by rulegrove: {n_terms} terms, nothing needed but Python."""\n',
-        "import datetime\nimport math\n" if dated else "import math\n",
-        *(helper for helper, needed in helpers.items() if needed),
+        "import datetime\nimport math\n" if "time" in kinds else "import math\n",
+        *(helper for kind, (_, helper) in _READERS.items() if kind in kinds),
         "\n".join(_score(scoring, names)),
     ]
-    if scoring.classes is None:
-        parts.append('\ndef predict(row):\n    """Return the prediction for a row."""\n    return score(row)')
-    else:
+    if scoring.classes:
         parts += [f"\nCLASSES = {_labels(scoring.classes)}\n", *_classes(scoring)]
+    else:
+        parts.append('\ndef predict(row):\n    """Return the prediction for a row."""\n    return score(row)')
     return "\n".join(parts) + "\n"
 
 
@@ -163,13 +162,14 @@ def _literal(value: Any) -> str:
 def _variables(scoring: Scoring) -> dict[int, str]:
     """Return a variable for each attribute: its name as far as Python allows, made unique."""
     names: dict[int, str] = {}
-    for feature in scoring.used_features:
-        plain = re.sub(r"\W", "_", scoring.features[feature].name, flags=re.ASCII).strip("_").lower()[:40] or "x"
-        plain = f"x_{plain}" if plain[0].isdigit() or keyword.iskeyword(plain) or _OWN_NAME.fullmatch(plain) else plain
+    for place, feature in scoring.used.items():
+        plain = re.sub(r"\W", "_", feature.name, flags=re.ASCII).strip("_").lower()[:40] or "x"
+        if plain[0].isdigit() or keyword.iskeyword(plain) or _OWN_NAME.fullmatch(plain):
+            plain = f"x_{plain}"
         taken = {*names.values()}
-        names[feature] = plain if plain not in taken else f"{plain}_{feature}"
-        while names[feature] in taken:
-            names[feature] += "_"
+        names[place] = plain if plain not in taken else f"{plain}_{place}"
+        while names[place] in taken:
+            names[place] += "_"
     return names
 
 
@@ -179,25 +179,20 @@ def _score(scoring: Scoring, names: dict[int, str]) -> Iterator[str]:
     totals = ["total"] if single else [f"total_{output}" for output in range(scoring.n_outputs)]
     yield "\ndef score(row):"
     yield f'    """Return the score{"" if single else "s, one a class,"} of a row: a dict of values by column name."""'
-    for place in scoring.used_features:
-        feature = scoring.features[place]
-        read = "part" if feature.part is not None else "label" if is_text(feature) else "number"
+    for place, feature in scoring.used.items():
+        read, _ = _READERS[kind_of(feature)]
         asked = "" if feature.part is None else f", {feature.part!r}"
         yield f"    {names[place]} = {read}(row, {feature.source!a}{asked})"
     yield from (f"    {total} = 0.0" for total in totals)
-    for place, rule in enumerate(scoring.rules):
+    for rule, coefs in zip(scoring.rules, scoring.rule_coefs.T, strict=True):
         yield f"    if {_rule(rule, scoring, names)}:"
-        for total, coefs in zip(totals, scoring.rule_coefs, strict=True):
-            if coefs[place] != 0.0:
-                yield f"        {total} += {float(coefs[place])!r}"
+        yield from (f"        {totals[output]} += {coef!r}" for output, coef in nonzero(coefs))
     for total, start in zip(totals, scoring.intercepts.tolist(), strict=True):
         yield f"    {total} = {start!r} + {total}"
-    for place, term in enumerate(scoring.linear):
+    for term, coefs in zip(scoring.linear, scoring.linear_coefs.T, strict=True):
         x = names[term.feature]
         yield f"    value = {term.fill!r} if {x} != {x} else min(max({x}, {term.lower!r}), {term.upper!r})"
-        for total, coefs in zip(totals, scoring.linear_coefs, strict=True):
-            if coefs[place] != 0.0:
-                yield f"    {total} += {float(coefs[place])!r} * value"
+        yield from (f"    {totals[output]} += {coef!r} * value" for output, coef in nonzero(coefs))
     yield f"    return {totals[0] if single else '[' + ', '.join(totals) + ']'}\n"
 
 
@@ -213,34 +208,32 @@ def _condition(condition: Condition, scoring: Scoring, x: str) -> str:
     """Write a condition; comparisons with NaN are false, and NaN differs from itself."""
     feature = scoring.features[condition.feature]
     absent, present = (f"{x} is None", f"{x} is not None") if is_text(feature) else (f"{x} != {x}", f"{x} == {x}")
+    if is_only_missing(condition):
+        return absent if condition.missing else "False"
+    known = present
     if condition.categories is not None:
         labels, others = split_categories(condition, feature)
-        known = f"{x} in {_labels(labels)}"
-        if others:
-            known = f"{present} and {x} not in {_labels(labels)}" if labels else present
-        nothing = not condition.categories
-    else:
-        low = f"{condition.lower!r} < " if condition.lower > -math.inf else ""
-        high = f" <= {condition.upper!r}" if condition.upper < math.inf else ""
-        known = f"{low}{x}{high}" if low and high else f"{x} > {condition.lower!r}" if low else f"{x}{high}"
-        known = known if low or high else present
-        nothing = is_only_missing(condition)
-    if nothing:
-        return absent if condition.missing else "False"
+        if not others:
+            known = f"{x} in {_labels(labels)}"
+        elif labels:
+            known = f"{present} and {x} not in {_labels(labels)}"
+    elif condition.upper < math.inf:
+        known = f"{condition.lower!r} < " * (condition.lower > -math.inf) + f"{x} <= {condition.upper!r}"
+    elif condition.lower > -math.inf:
+        known = f"{x} > {condition.lower!r}"
     return f"{known} or {absent}" if condition.missing else known
 
 
 def _classes(scoring: Scoring) -> Iterator[str]:
     """Write the functions `predict` and `probabilities` of a classifier."""
-    single, link = scoring.n_outputs == 1, scoring.link
+    single, curves = scoring.n_outputs == 1, scoring.curves
     yield "\ndef predict(row):"
     yield '    """Return the class of a row."""'
     if single:
         yield "    return CLASSES[1 if score(row) > 0.0 else 0]\n"
     else:
         yield "    scores = score(row)\n    return CLASSES[scores.index(max(scores))]\n"
-    curves = link.curves if isinstance(link, Curves) else ()
-    if (single and isinstance(link, Temperature)) or any(isinstance(curve, Sigmoid) for curve in curves):
+    if any(isinstance(curve, Logistic) for curve in curves):
         yield _SIGMOID
     if any(isinstance(curve, Steps) for curve in curves):
         yield _STEPS
@@ -250,10 +243,9 @@ def _classes(scoring: Scoring) -> Iterator[str]:
     yield '    """Return the probability of each class, in the order of CLASSES."""'
     if single:
         yield "    total = score(row)"
-        shape = f"sigmoid({link.slope!r} * total)" if isinstance(link, Temperature) else _curve(curves[0], "total")
-        yield f"    positive = {shape}\n    return [1.0 - positive, positive]"
-    elif isinstance(link, Temperature):
-        yield f"    scores = [{link.slope!r} * one for one in score(row)]"
+        yield f"    positive = {_curve(curves[0], 'total')}\n    return [1.0 - positive, positive]"
+    elif not curves:
+        yield f"    scores = [{scoring.softmax!r} * one for one in score(row)]"
         yield "    shares = [math.exp(one - max(scores)) for one in scores]"
         yield "    return [share / sum(shares) for share in shares]"
     else:
@@ -262,11 +254,11 @@ def _classes(scoring: Scoring) -> Iterator[str]:
         yield "    ]\n    return normalise(shares, scores)"
 
 
-def _curve(curve: Curve, score: str) -> str:
+def _curve(curve: Logistic | Steps, score: str) -> str:
     """Write a curve on a score."""
-    if isinstance(curve, Sigmoid):
-        return f"sigmoid({curve.slope!r} * {score} + {curve.shift!r})"
-    assert isinstance(curve, Steps)
+    if isinstance(curve, Logistic):
+        shift = "" if curve.shift is None else f" + {curve.shift!r}"
+        return f"sigmoid({curve.slope!r} * {score}{shift})"
     pieces = ", ".join(repr(piece) for piece in steps_parts(curve))
     first, last = float(curve.probabilities[0]), float(curve.probabilities[-1])
     return f"curve({score}, {first!r}, [{pieces}], {last!r})"

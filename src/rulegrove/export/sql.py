@@ -73,7 +73,7 @@ def to_sql(
 def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]:
     """Return what to give, in the order of the columns."""
     known = ["score", "class", "probability"]
-    if scoring.classes is None:
+    if not scoring.classes:
         if outputs is not None:
             raise InvalidInputError("A regressor has one output, its prediction; leave `outputs` out.")
         return ["score"]

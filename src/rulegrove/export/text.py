@@ -1,20 +1,17 @@
 """The ranked rules as plain text and as Markdown."""
 
 import re
-import textwrap
-
-from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import read_scoring
 
 WIDTH = 100  # of a line of plain text
 
 
 def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
-    """Return the rules as plain text: a line that says how to add them up, then one numbered entry a term.
+    """Return the rules as plain text: a line that says how to add them up, then one numbered entry for each term.
 
     Parameters
     ----------
@@ -37,19 +34,11 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     >>> print(to_text(model, top=1).splitlines()[0])
     RuleEnsembleClassifier of 3 terms for 'benign' or 'malignant'
     """
-    lines = [_title(model, quote="'"), *_how(model), ""]
+    lines = [*_introduce(model, quote="'"), ""]
     rows = model.rules_[:top]
     margin = len(str(len(rows))) + 2
     for row in rows:
-        lead = f"{row.rank}.".ljust(margin)
-        lines += textwrap.wrap(
-            f"{_verb(row)} {row.text}",
-            WIDTH,
-            initial_indent=lead,
-            subsequent_indent=" " * margin,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += hang(f"{row.rank}.".ljust(margin), f"{'if' if row.kind == 'rule' else 'for'} {row.text}", WIDTH)
         lines += [" " * margin + words for words in (_effect(row), _evidence(row)) if words]
     return "\n".join([*lines, *_rest(model, top)]) + "\n"
 
@@ -78,8 +67,9 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     >>> print(to_markdown(model, top=1).splitlines()[4])
     | rank | term | effect | support | mean target |
     """
-    head = ["rank", "term", "effect", "support", "of them" if hasattr(model, "classes_") else "mean target"]
-    lines = [_escape(_title(model, quote='"')), "", _escape(" ".join(_how(model))), ""]
+    title, how = _introduce(model, quote='"')
+    head = ["rank", "term", "effect", "support", "mean target" if model.model_.classes is None else "of them"]
+    lines = [_escape(title), "", _escape(how), ""]
     lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"])]
     for row in model.rules_[:top]:
         support = f"{row.support:.1%}" if row.kind == "rule" else ""
@@ -98,35 +88,21 @@ def _escape(words: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", printable(words))
 
 
-def _title(model: BaseRuleEnsemble, quote: str) -> str:
-    """Say what the model is for."""
-    check_is_fitted(model)
+def _introduce(model: BaseRuleEnsemble, quote: str) -> tuple[str, str]:
+    """Say what the model is for, and how a prediction is made of the terms."""
     scoring = read_scoring(model)
-    n_terms = len(model.rules_)
-    what = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
-    if scoring.classes is None:
-        return what
-    labels = [printable(f"{quote}{label}{quote}") for label in scoring.classes]
-    return f"{what} for {', '.join(labels[:-1])} or {labels[-1]}"
-
-
-def _how(model: BaseRuleEnsemble) -> list[str]:
-    """Say how a prediction is made of the terms."""
-    scoring = read_scoring(model)
-    starts = scoring.intercepts.tolist()
-    if scoring.classes is None:
-        return [f"The prediction starts at {starts[0]!r}; add what each term says."]
+    n_terms, starts = len(model.rules_), scoring.intercepts.tolist()
+    title = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
+    if not scoring.classes:
+        return title, f"The prediction starts at {starts[0]!r}; add what each term says."
+    quoted = [printable(f"{quote}{label}{quote}") for label in scoring.classes]
+    title += f" for {', '.join(quoted[:-1])} or {quoted[-1]}"
     labels = [printable(str(label)) for label in scoring.classes]
     if scoring.n_outputs == 1:
-        return [
-            f"The score starts at {starts[0]!r}; add what each term says. Above 0 it is {labels[1]}, else {labels[0]}."
-        ]
+        end = f"Above 0 it is {labels[1]}, else {labels[0]}."
+        return title, f"The score starts at {starts[0]!r}; add what each term says. {end}"
     each = ", ".join(f"{label} at {start!r}" for label, start in zip(labels, starts, strict=True))
-    return [f"The scores start with {each}; add what each term says. The largest score wins."]
-
-
-def _verb(row: RankedTerm) -> str:
-    return "if" if row.kind == "rule" else "for"
+    return title, f"The scores start with {each}; add what each term says. The largest score wins."
 
 
 def _effect(row: RankedTerm) -> str:
