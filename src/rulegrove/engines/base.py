@@ -7,6 +7,7 @@ of top-level classes that pickle can carry to other processes.
 """
 
 import contextlib
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class State(Protocol):
         ...
 
 
+Item = TypeVar("Item")
 S = TypeVar("S", bound=State)
 S_co = TypeVar("S_co", bound=State, covariant=True)
 
@@ -151,10 +153,7 @@ class Engine(ABC):
 
     def starts(self) -> list[int]:
         """Return the position of each partition's first row."""
-        starts = [0]
-        for n_rows in self.count_rows():
-            starts.append(starts[-1] + n_rows)
-        return starts[:-1]
+        return list(itertools.accumulate(self.count_rows(), initial=0))[:-1]
 
     @property
     def n_rows(self) -> int:
@@ -162,12 +161,31 @@ class Engine(ABC):
         return sum(self.count_rows())
 
 
-def merge_states(states: Sequence[S]) -> S:
-    """Merge the states of neighbours, from the first to the last; at least one."""
-    merged = states[0]
-    for state in states[1:]:
-        merged = merged.merge(state)
-    return merged
+def merge_states(first: S, *others: S) -> S:
+    """Merge the states of neighbours, from the first to the last."""
+    for other in others:
+        first = first.merge(other)
+    return first
+
+
+def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone.
+
+    Examples
+    --------
+    >>> list(group_neighbours([1, 2, 3, 9, 1], int, most=4))
+    [[1, 2], [3], [9], [1]]
+    """
+    group: list[Item] = []
+    total = 0
+    for item in items:
+        if group and total + size(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
@@ -186,12 +204,12 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
+def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
     """Yield a table that is in memory as batches.
 
     Parameters
     ----------
-    table : pyarrow.Table or RecordBatch
+    table : pyarrow.Table
     start : int
         Position of its first row in the whole table.
     batch_rows : int
@@ -203,8 +221,7 @@ def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = 
     >>> [(batch.start, batch.rows.num_rows) for batch in cut_batches(pa.table({"a": [1, 2, 3]}), 10, batch_rows=2)]
     [(10, 2), (12, 1)]
     """
-    whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    for batch in whole.to_batches(max_chunksize=batch_rows):
+    for batch in table.to_batches(max_chunksize=batch_rows):
         yield Batch(batch, start)
         start += batch.num_rows
 

@@ -1,7 +1,9 @@
 """Tables on this machine, larger than its memory: Parquet files and Arrow streams, read in threads."""
 
+import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, TypeVar
@@ -10,12 +12,11 @@ import pyarrow as pa
 
 from rulegrove._threads import one_blas_thread
 from rulegrove._validation import count_threads
-from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, OnProgress, S, Task, check_count, naming
-from rulegrove.engines.sources import Source, open_source
+from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, Item, OnProgress, S, Task, check_count, naming
+from rulegrove.engines.sources import open_source
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 1  # results that may wait for those before them, beside one a thread
@@ -42,7 +43,7 @@ class LocalEngine(Engine):
 
     def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
         self.batch_rows, self.n_threads = check_count(batch_rows, "batch_rows"), check_count(n_threads, "n_threads")
-        self.source: Source = open_source(source, self.batch_rows)
+        self.source = open_source(source, self.batch_rows)
         self.files = self.source.files
 
     @property
@@ -61,16 +62,12 @@ class LocalEngine(Engine):
     @property
     def _known_rows(self) -> int:
         """Number of rows, or 0 for a stream that would have to be read to tell."""
-        return self.n_rows if getattr(self.source, "is_counted", True) else 0
-
-    def _columns(self, asked: Sequence[str]) -> Sequence[str]:
-        """Return the columns to read; one at least, for the rows are counted by it."""
-        return asked or self.schema.names[:1]
+        return self.n_rows if self.source.is_counted else 0
 
     def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
         """Run a task on every partition, some at a time, and merge one state after the other."""
         counter = _Counter(on_progress, self._known_rows)
-        columns = self._columns(task.columns)
+        columns = task.columns or self.schema.names[:1]  # one at least, for the rows are counted by it
         n_partitions = self.source.n_partitions
         starts = self.starts() if n_partitions > 1 else [0]
         # With fewer partitions than threads the kernels inside a task use the threads.
@@ -82,16 +79,16 @@ class LocalEngine(Engine):
                 batches = self.source.batches(partition, starts[partition], columns, self.batch_rows)
                 return task(counter.watch(batches), inner)
 
-        merged: S | None = None
+        if not n_partitions:
+            return task((), 1)
         with one_blas_thread():
-            for state in in_order(work, range(n_partitions), 1 if alone else self.n_threads):
-                merged = state if merged is None else merged.merge(state)
-        return task((), 1) if merged is None else merged
+            states = in_order(work, range(n_partitions), 1 if alone else self.n_threads)
+            return functools.reduce(lambda merged, state: merged.merge(state), states)
 
     def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
         """Run a task on every batch, some at a time; yield the results in the order of the rows."""
         counter = _Counter(on_progress, self._known_rows)
-        columns = self._columns(task.columns)
+        columns = task.columns or self.schema.names[:1]
 
         def batches() -> Iterator[tuple[int, Batch]]:
             start = 0
@@ -142,7 +139,7 @@ def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
     return count_threads(None if n_jobs is None else int(n_jobs))
 
 
-def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iterator[Result]:
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
     """Yield the results of some work in the order of the items, with few of either in memory.
 
     Examples
@@ -153,15 +150,15 @@ def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iter
     if n_threads == 1:
         yield from map(work, items)
         return
-    waiting: list[Future[Result]] = []
+    waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove-engine") as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
                 if len(waiting) >= n_threads + AHEAD:
-                    yield waiting.pop(0).result()
+                    yield waiting.popleft().result()
             while waiting:
-                yield waiting.pop(0).result()
+                yield waiting.popleft().result()
         finally:
             for future in waiting:
                 future.cancel()
