@@ -25,6 +25,7 @@ from rulegrove.engines.base import (
     Engine,
     NamedError,
     OnProgress,
+    RowCounter,
     S,
     Task,
     check_count,
@@ -94,7 +95,7 @@ class DaskEngine(Engine):
         return n_rows
 
     def name_partition(self, partition: int) -> str:
-        """Return the number of a partition, and of how many."""
+        """Return the number of a partition, and how many there are."""
         return f"Partition {partition} (counted from 0, of {self.table.n_partitions})"
 
     def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
@@ -108,11 +109,11 @@ class DaskEngine(Engine):
         while len(level) > 1:
             level = _merge_groups(level)
         *states, merged = self.client.compute([*tasks, *level])
-        progress = self._progress(on_progress)
+        counter = RowCounter(on_progress, self.n_rows)
         try:
             for place in _finished(self.client, states, self._names):
                 states[place].release()  # the scheduler keeps the state until it is merged, and no longer
-                progress(place)
+                counter.add(self.count_rows()[place])
             state: S = self._result(merged, "The merge of the partitions")
             return state
         finally:
@@ -123,24 +124,12 @@ class DaskEngine(Engine):
         tasks = iter(self._delay(_map_batches, task))
         n_ahead = 2 * sum(self.client.nthreads().values())
         ahead = deque(map(self.client.compute, itertools.islice(tasks, n_ahead)))
-        progress = self._progress(on_progress)
-        for place, name in enumerate(self._names):
+        counter = RowCounter(on_progress, self.n_rows)
+        for name, n_rows in zip(self._names, self.count_rows(), strict=True):
             batches = self._result(ahead.popleft(), name)
             ahead.extend(map(self.client.compute, itertools.islice(tasks, 1)))
             yield from batches
-            progress(place)
-
-    def _progress(self, on_progress: OnProgress | None) -> Callable[[int], None]:
-        """Return what is called with each partition that is done."""
-        n_rows, done = self.count_rows(), 0
-
-        def tell(place: int) -> None:
-            nonlocal done
-            done += n_rows[place]
-            if on_progress is not None:
-                on_progress(done, sum(n_rows))
-
-        return tell
+            counter.add(n_rows)
 
     def _result(self, future: "distributed.Future[Any]", name: str) -> Any:
         """Wait for one future and return its result."""
@@ -233,7 +222,7 @@ def _read_again(reader: PartReader, parts: Sequence[Any], place: tuple[int, int]
 def _merge_groups(level: Sequence[Delayed]) -> list[Delayed]:
     """Return the merges of groups of neighbours, always the same ones in the same order."""
     starts = range(0, len(level), FAN_IN)
-    return [delayed(merge_states, pure=False)(*level[start : start + FAN_IN]) for start in starts]
+    return [delayed(merge_states, pure=False)(level[start : start + FAN_IN]) for start in starts]
 
 
 def _finished(client: Any, futures: Sequence[Any], names: Sequence[str]) -> Iterator[int]:

@@ -7,7 +7,9 @@ of top-level classes that pickle can carry to other processes.
 """
 
 import contextlib
+import functools
 import itertools
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -161,11 +163,32 @@ class Engine(ABC):
         return sum(self.count_rows())
 
 
-def merge_states(first: S, *others: S) -> S:
-    """Merge the states of neighbours, from the first to the last."""
-    for other in others:
-        first = first.merge(other)
-    return first
+def merge_states(states: Iterable[S]) -> S:
+    """Merge the states of neighbours, from the first to the last; at least one."""
+    return functools.reduce(lambda merged, state: merged.merge(state), states)
+
+
+class RowCounter:
+    """Rows done, from several threads.
+
+    Parameters
+    ----------
+    on_progress : callable, optional
+        Called with the rows done and the rows in all.
+    total : int
+        Rows in all; 0 if nobody knows.
+    """
+
+    def __init__(self, on_progress: OnProgress | None, total: int):
+        self._on_progress, self._total = on_progress, total
+        self._done, self._lock = 0, threading.Lock()
+
+    def add(self, n_rows: int) -> None:
+        """Count some rows."""
+        if self._on_progress is not None:
+            with self._lock:
+                self._done += n_rows
+                self._on_progress(self._done, self._total)
 
 
 def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
@@ -244,7 +267,8 @@ def naming(partition: str) -> Iterator[None]:
     except (InvalidInputError, pa.ArrowException, OSError, TypeError) as error:
         if isinstance(error, TypeError) and not str(error).startswith("Column"):
             raise  # not about the data but about a program
-        reason = str(getattr(error, "strerror", None) or error).strip().split("\n", 1)[0].rstrip(".")
+        told = error.strerror if isinstance(error, OSError) else None
+        reason = str(told or error).strip().split("\n", 1)[0].rstrip(".")
         if "CRC checksum" in reason:
             reason = f"The file is damaged ({reason}); copy it or write it again"
         raise NamedError(f"{partition}: {reason}.") from error

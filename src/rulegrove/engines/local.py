@@ -1,7 +1,5 @@
 """Tables on this machine, larger than its memory: Parquet files and Arrow streams, read in threads."""
 
-import functools
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,14 +10,27 @@ import pyarrow as pa
 
 from rulegrove._threads import one_blas_thread
 from rulegrove._validation import count_threads
-from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, Item, OnProgress, S, Task, check_count, naming
+from rulegrove.engines.base import (
+    BATCH_ROWS,
+    Batch,
+    BatchTask,
+    Engine,
+    Item,
+    OnProgress,
+    RowCounter,
+    S,
+    Task,
+    check_count,
+    merge_states,
+    naming,
+)
 from rulegrove.engines.sources import open_source
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 
 Result = TypeVar("Result")
 
-AHEAD = 1  # results that may wait for those before them, beside one a thread
+AHEAD = 1  # results that may wait for those before them, beside one for each thread
 
 
 class LocalEngine(Engine):
@@ -30,7 +41,7 @@ class LocalEngine(Engine):
     source : Any
         As `open_source` takes it.
     batch_rows : int
-        Most rows in memory at once, a thread.
+        Most rows that each thread has in memory at once.
     n_threads : int
 
     Examples
@@ -66,7 +77,7 @@ class LocalEngine(Engine):
 
     def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
         """Run a task on every partition, some at a time, and merge one state after the other."""
-        counter = _Counter(on_progress, self._known_rows)
+        counter = RowCounter(on_progress, self._known_rows)
         columns = task.columns or self.schema.names[:1]  # one at least, for the rows are counted by it
         n_partitions = self.source.n_partitions
         starts = self.starts() if n_partitions > 1 else [0]
@@ -77,17 +88,16 @@ class LocalEngine(Engine):
         def work(partition: int) -> S:
             with naming(self.name_partition(partition)):
                 batches = self.source.batches(partition, starts[partition], columns, self.batch_rows)
-                return task(counter.watch(batches), inner)
+                return task(_watch(batches, counter), inner)
 
         if not n_partitions:
             return task((), 1)
         with one_blas_thread():
-            states = in_order(work, range(n_partitions), 1 if alone else self.n_threads)
-            return functools.reduce(lambda merged, state: merged.merge(state), states)
+            return merge_states(in_order(work, range(n_partitions), 1 if alone else self.n_threads))
 
     def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
         """Run a task on every batch, some at a time; yield the results in the order of the rows."""
-        counter = _Counter(on_progress, self._known_rows)
+        counter = RowCounter(on_progress, self._known_rows)
         columns = task.columns or self.schema.names[:1]
 
         def batches() -> Iterator[tuple[int, Batch]]:
@@ -108,25 +118,11 @@ class LocalEngine(Engine):
             yield result
 
 
-class _Counter:
-    """Rows done, from several threads."""
-
-    def __init__(self, on_progress: OnProgress | None, total: int):
-        self._on_progress, self._total = on_progress, total
-        self._done, self._lock = 0, threading.Lock()
-
-    def add(self, n_rows: int) -> None:
-        """Count some rows."""
-        if self._on_progress is not None:
-            with self._lock:
-                self._done += n_rows
-                self._on_progress(self._done, self._total)
-
-    def watch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Pass batches on and count each when the next one is asked for."""
-        for batch in batches:
-            yield batch
-            self.add(batch.rows.num_rows)
+def _watch(batches: Iterable[Batch], counter: RowCounter) -> Iterator[Batch]:
+    """Pass batches on and count each when the next one is asked for."""
+    for batch in batches:
+        yield batch
+        counter.add(batch.rows.num_rows)
 
 
 def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:

@@ -164,7 +164,7 @@ def predict(
     keep : sequence of str
         Columns of the table to pass on, such as a key.
     batch_rows : int
-        Most rows in memory at once, a thread.
+        Most rows that each thread has in memory at once.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 
@@ -226,7 +226,7 @@ def predict_over(
     except NamedError:
         raise
     except (OSError, pa.ArrowException) as error:
-        number = getattr(error, "errno", None)
+        number = error.errno if isinstance(error, OSError) else None
         reason = os.strerror(number) if number else str(error).split("\n", 1)[0]
         raise InvalidInputError(f"'{path}' cannot be written: {reason.rstrip('.')}.") from error
     progress.close()
