@@ -27,7 +27,7 @@ class _OnDask(BaseRuleEnsemble):
     client: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow rules, weight them, keep the best few.
+        """Grow rules, fit their coefficients, keep the best few.
 
         Parameters
         ----------

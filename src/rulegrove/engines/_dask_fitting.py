@@ -129,7 +129,7 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     Returns
     -------
     dask Series, DataFrame or Array
-        Of a data frame a Series named as the method, or a DataFrame with one column a class, with the index and the
+        Of a data frame a Series named as the method, or a DataFrame with one column for each class, with the index and the
         partitions of X. Of an array an array with the same blocks of rows, of unknown sizes too. The values are those
         of the model in memory, bit for bit.
 
@@ -182,7 +182,7 @@ def _predict_part(part: pd.DataFrame, model: RuleModel, method: str) -> pd.DataF
 
 
 def _as_frame(results: AnyArray, index: pd.Index, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
-    """Return results with an index: a Series, or a DataFrame with one column a class."""
+    """Return results with an index: a Series, or a DataFrame with one column for each class."""
     if model.classes is None or (results.ndim == 1 and method != "predict"):
         return pd.Series(results, index=index, name=method)
     if results.ndim == 1:  # labels of no rows would be objects, those of some rows text
