@@ -129,9 +129,9 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     Returns
     -------
     dask Series, DataFrame or Array
-        Of a data frame a Series named as the method, or a DataFrame with one column for each class, with the index and the
-        partitions of X. Of an array an array with the same blocks of rows, of unknown sizes too. The values are those
-        of the model in memory, bit for bit.
+        For a data frame a Series named as the method, or a DataFrame with one column for each class, with the index
+        and the partitions of X. For an array an array with the same blocks of rows, of unknown sizes too. The values
+        are those of the model in memory, bit for bit.
 
     Examples
     --------
