@@ -96,7 +96,7 @@ def fit(folder: Path, n_rows: int, n_jobs: int) -> dict[str, Any]:
     warm = pq.ParquetFile(paths[0]).read_row_group(0).slice(0, 3000)
     engines.fit(RuleEnsembleClassifier(n_candidates=50, random_state=0, n_jobs=n_jobs), warm, "y")
     clock, states = Clock(), []
-    clock.watch(sources.ParquetFiles, "batches", "reading")
+    clock.watch(sources.Source, "batches", "reading")
     clock.watch(RuleProgram, "evaluate", "evaluating")
     clock.watch(BitMatrix, "add_gram", "Gram")
     clock.watch(BitMatrix, "sums", "sums")

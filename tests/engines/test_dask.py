@@ -34,11 +34,10 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 import rulegrove.engines.dask as on_dask  # noqa: E402
-from rulegrove.engines import _dask_running as running  # noqa: E402
+from rulegrove.engines import _dask_engine as on_cluster  # noqa: E402
 from rulegrove.engines import fitting  # noqa: E402
-from rulegrove.engines._dask_arrow import _as_type  # noqa: E402
 from rulegrove.engines._dask_engine import DaskEngine  # noqa: E402
-from rulegrove.engines._dask_tables import make_table  # noqa: E402
+from rulegrove.engines._dask_tables import _as_type, make_table  # noqa: E402
 from rulegrove.engines.counting import CountTask  # noqa: E402
 
 N_ROWS = 3000
@@ -650,15 +649,15 @@ class TestBadInput:
 
     def test_no_worker(self, monkeypatch):
         """No worker at the start, and none left in the middle."""
-        monkeypatch.setattr(running, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(running, "POLL_SECONDS", 0.1)
+        monkeypatch.setattr(on_cluster, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(on_cluster, "POLL_SECONDS", 0.1)
         table = make_table(cut(make_frame(), SIZES["many"]), "y")
         with (
             distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):
             with pytest.raises(InvalidInputError, match="The Dask cluster has no worker; add some"):
-                running.find_client(client)
+                on_cluster.find_client(client)
             with pytest.raises(ConnectionError, match="has had no worker for 0 seconds; add workers"):
                 DaskEngine(table, client).count_rows()
 
@@ -678,7 +677,7 @@ class TestBadInput:
                 return distributed.KilledWorker("task", None, 4)
 
         with pytest.raises(InvalidInputError, match="Partition 2 ended every worker that ran it, most likely for lack"):
-            running._refuse(Killed(), "Partition 2")
+            on_cluster._refuse(Killed(), "Partition 2")
 
     def test_partition_that_cannot_be_computed(self, fit):
         def spoil(part, partition_info=None):

@@ -5,7 +5,7 @@ import os
 from typing import Any, ClassVar, Self
 
 from rulegrove.engines._dask_fitting import fit, make_local, predict, score
-from rulegrove.engines._dask_predicting import is_lazy
+from rulegrove.engines._dask_tables import is_lazy
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
@@ -27,7 +27,7 @@ class _OnDask(BaseRuleEnsemble):
     client: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow rules, weight them, keep the best few.
+        """Grow rules, fit their coefficients, keep the best few.
 
         Parameters
         ----------

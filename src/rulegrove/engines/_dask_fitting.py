@@ -1,22 +1,27 @@
 """Fits, predictions and scores of estimators on dask collections."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove.engines._dask_engine import DaskEngine
-from rulegrove.engines._dask_predicting import check_number, predict_lazily
-from rulegrove.engines._dask_running import find_client
-from rulegrove.engines._dask_tables import make_table
+from rulegrove._typing import AnyArray
+from rulegrove.engines._dask_engine import DaskEngine, find_client
+from rulegrove.engines._dask_tables import check_attributes, is_array, make_table
 from rulegrove.engines.base import BATCH_ROWS
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
-from rulegrove.engines.predicting import score_over
+from rulegrove.engines.predicting import score_over, score_rows
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
+from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
+from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.exceptions import InvalidInputError
+
+METHODS = ("predict", "predict_proba", "decision_function")
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
 
@@ -118,9 +123,9 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     Returns
     -------
     dask Series, DataFrame or Array
-        Of a data frame a Series named as the method, or a DataFrame with one column a class, with the index and the
-        partitions of X. Of an array an array with the same blocks of rows, of unknown sizes too. The values are those
-        of the model in memory, bit for bit.
+        For a data frame a Series named as the method, or a DataFrame with one column for each class, with the index
+        and the partitions of X. For an array an array with the same blocks of rows, of unknown sizes too. The values
+        are those of the model in memory, bit for bit.
 
     Examples
     --------
@@ -134,7 +139,55 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     np.int64(150)
     """
     check_is_fitted(model)
-    return predict_lazily(make_local(model), X, method)
+    own = replace(model.model_)  # without what it has computed for itself, which workers compute as well
+    known = METHODS if own.classes is not None else METHODS[:1]
+    if method not in known:
+        raise InvalidInputError(
+            f"`method` must be one of {', '.join(map(repr, known))} for a {type(model).__name__}; got {method!r}."
+        )
+    X, names = check_attributes(X)
+    nothing = _find_results(np.empty((0, 0)), own, (), method)
+    if is_array(X):
+        check_number(model, len(names))
+        shape = {"drop_axis": 1} if nothing.ndim == 1 else {"chunks": (X.chunks[0], (nothing.shape[1],))}
+        return X.map_blocks(_find_results, own, own.names, method, dtype=nothing.dtype, meta=nothing, **shape)
+    if not hasattr(model, "feature_names_in_"):
+        raise InvalidInputError("The model was fitted on an array; give it one too, as `ddf.to_dask_array()` makes.")
+    missing = [name for name in own.used_names if name not in names]
+    if missing:
+        raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on and uses.")
+    meta = _as_frame(nothing, pd.RangeIndex(0), own, method)
+    return X[list(own.used_names or names[:1])].map_partitions(_predict_part, own, method, meta=meta)
+
+
+def _find_results(X: Any, model: RuleModel, names: Sequence[str], method: str) -> AnyArray:
+    """Return the results of a method for a table whose columns are called so."""
+    scores = score_rows(model, X, names, warn=True)
+    if method == "predict" and model.classes is not None:
+        return np.asarray(model.classes[choose_classes(scores)])
+    results = model.probabilities(scores) if method == "predict_proba" else scores
+    assert results is not None
+    return results
+
+
+def _predict_part(part: pd.DataFrame, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
+    """Return the results for a partition of a data frame."""
+    return _as_frame(_find_results(part, model, model.used_names, method), part.index, model, method)
+
+
+def _as_frame(results: AnyArray, index: pd.Index, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
+    """Return results with an index: a Series, or a DataFrame with one column for each class."""
+    if model.classes is None or (results.ndim == 1 and method != "predict"):
+        return pd.Series(results, index=index, name=method)
+    if results.ndim == 1:  # labels of no rows would be objects, those of some rows text
+        return pd.Series(results, index=index, name=method, dtype=pd.Series(model.classes).dtype)
+    return pd.DataFrame(results, index=index, columns=model.classes.tolist())
+
+
+def check_number(model: BaseRuleEnsemble, n_features: int) -> None:
+    """Refuse an array of another number of columns."""
+    if n_features != model.n_features_in_:
+        raise InvalidInputError(f"X has {n_features} columns but the model was fitted on {model.n_features_in_}.")
 
 
 def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, client: Any = None) -> float:

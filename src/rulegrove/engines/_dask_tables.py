@@ -1,18 +1,66 @@
-"""Dask collections as one table: which columns it has, in which partitions."""
+"""Dask collections as one table: which columns it has, in which partitions, and these as Arrow."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from dask.delayed import Delayed
 
-from rulegrove.engines._dask_arrow import PartReader, arrow_type
 from rulegrove.engines._dask_parquet import verify_files
+from rulegrove.engines.reading import is_number
 from rulegrove.exceptions import InvalidInputError
+
+_TEXT = pa.large_string()
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Partitions as Arrow tables; picklable.
+
+    Attributes
+    ----------
+    inside : dict of str to int
+        The columns of X, with their places in an array.
+    beside : tuple of str
+        Names of the columns beside X.
+    types : dict of str to pyarrow.DataType or None
+        What the columns must be; None takes them as they come.
+    """
+
+    inside: Mapping[str, int]
+    beside: tuple[str, ...]
+    types: Mapping[str, pa.DataType | None]
+
+    def read(self, parts: Sequence[Any]) -> pa.Table:
+        """Return the columns of a partition.
+
+        Parameters
+        ----------
+        parts : sequence
+            A pandas DataFrame or an ndarray of two dimensions if there are columns of X, and a pandas Series or an
+            ndarray for each column beside it.
+        """
+        found = dict(zip(self.beside, parts[1:] if self.inside else parts, strict=True))
+        n_rows = len(parts[0])
+        for name, values in found.items():
+            if len(values) != n_rows:
+                raise InvalidInputError(
+                    f"X has {n_rows} rows here but the {name} has {len(values)}; make both from one table."
+                )
+        for name, place in self.inside.items():
+            if isinstance(parts[0], np.ndarray):
+                found[name] = np.ascontiguousarray(parts[0][:, place])
+            elif name in parts[0].columns:
+                found[name] = parts[0][name]
+            else:
+                known = ", ".join(map(str, parts[0].columns))
+                raise InvalidInputError(f"Column '{name}' is missing; there are {known}.")
+        return pa.table({name: _as_type(_as_arrow(found[name], name), kind, name) for name, kind in self.types.items()})
 
 
 @dataclass(frozen=True)
@@ -55,9 +103,7 @@ class DaskTable:
 
     def count_rows(self) -> list[int] | None:
         """Return the rows of each partition where that is known without a look at the data."""
-        if self.has_names or np.isnan(self.X.chunks[0]).any():
-            return None
-        return [int(n_rows) for n_rows in self.X.chunks[0]]
+        return [int(n_rows) for n_rows in self.X.chunks[0]] if _is_counted(self.X) else None
 
     def types(self) -> dict[str, pa.DataType | None]:
         """Return the type of each column; None where only the values tell."""
@@ -75,7 +121,7 @@ class DaskTable:
 
     def reader(self, types: Mapping[str, pa.DataType | None]) -> PartReader:
         """Return what makes Arrow of what `partitions` gives for these columns."""
-        inside = tuple((name, place) for place, name in enumerate(self.names) if name in types)
+        inside = {name: place for place, name in enumerate(self.names) if name in types}
         beside = tuple(name for name in self.beside if name in types)
         return PartReader(inside, beside, {name: types[name] for name in self.columns if name in types})
 
@@ -102,6 +148,11 @@ def make_table(X: Any, y: Any, weights: Any = None) -> DaskTable:
 def is_array(part: Any) -> bool:
     """Whether a collection is a dask Array."""
     return isinstance(part, da.Array)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether a table is a dask collection."""
+    return isinstance(X, dd.DataFrame) or is_array(X)
 
 
 def check_attributes(X: Any) -> tuple[Any, tuple[str, ...]]:
@@ -132,12 +183,10 @@ def check_attributes(X: Any) -> tuple[Any, tuple[str, ...]]:
 def _place(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, role: str) -> str:
     """Return the name of the target or the weights, which are put beside X unless they are in it."""
     if isinstance(values, str):
-        if is_array(X) or values not in names:
-            raise InvalidInputError(
-                f"X has no column '{values}' to be the {role}; it has {', '.join(names[:20])}."
-                if isinstance(X, dd.DataFrame)
-                else f"X is an array, whose columns have no names; give the {role} as a dask Array."
-            )
+        if is_array(X):
+            raise InvalidInputError(f"X is an array, whose columns have no names; give the {role} as a dask Array.")
+        if values not in names:
+            raise InvalidInputError(f"X has no column '{values}' to be the {role}; it has {', '.join(names[:20])}.")
         return values
     if not isinstance(values, (dd.Series, da.Array)) or values.ndim != 1:
         raise InvalidInputError(
@@ -153,8 +202,7 @@ def _place(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, 
 
 def _align(X: Any, vector: Any, role: str) -> Any:
     """Return a vector in the partitions of X, as far as these are known."""
-    known = [is_array(part) and not np.isnan(part.chunks[0]).any() for part in (X, vector)]
-    if all(known):
+    if _is_counted(X) and _is_counted(vector):
         if vector.shape[0] != X.shape[0]:
             raise InvalidInputError(f"X has {X.shape[0]} rows but the {role} has {vector.shape[0]}; give one a row.")
         return vector.rechunk((X.chunks[0],))
@@ -166,13 +214,18 @@ def _align(X: Any, vector: Any, role: str) -> Any:
     return vector
 
 
+def _is_counted(part: Any) -> bool:
+    """Whether the rows of each partition are known without a look at the data."""
+    return is_array(part) and not np.isnan(part.chunks[0]).any()
+
+
 def _count_partitions(part: Any) -> int:
     """Return the number of partitions of a collection; of an array, those of its rows."""
     return len(part.chunks[0]) if is_array(part) else int(part.npartitions)
 
 
 def _delay(part: Any) -> list[Delayed]:
-    """Return one delayed object a partition.
+    """Return one delayed object for each partition.
 
     Of a data frame only what it does not need is left out. To optimise it further would join the partitions of Parquet
     files where few columns are read, so that two columns of one table come in different partitions.
@@ -180,3 +233,95 @@ def _delay(part: Any) -> list[Delayed]:
     if is_array(part):
         return list(part.to_delayed().ravel())
     return list(part.simplify().to_delayed(optimize_graph=False))
+
+
+def arrow_type(dtype: Any) -> pa.DataType | None:
+    """Return the Arrow type of a pandas or NumPy type; None for objects and categories, where only the values tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> arrow_type(np.dtype("float32"))
+    DataType(float)
+    """
+    if isinstance(dtype, pd.StringDtype) or dtype.kind == "U":
+        return _TEXT
+    if dtype.kind == "O" and not isinstance(dtype, pd.ArrowDtype):
+        return None
+    try:
+        return pa.array(pd.Series([], dtype=dtype), from_pandas=True).type
+    except (pa.ArrowException, TypeError):
+        return None  # reading the values says what is wrong with them
+
+
+def join_types(types: Sequence[pa.DataType]) -> tuple[pa.DataType, int | None]:
+    """Return a type that holds the values of a column in all partitions, and the first partition that has none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> join_types([pa.null(), pa.int64(), pa.float64()])
+    (DataType(double), None)
+    >>> join_types([pa.string(), pa.int64()])
+    (DataType(large_string), 1)
+    """
+    joined: pa.DataType = pa.null()
+    encoded = any(map(pa.types.is_dictionary, types))
+    for partition, values in enumerate(map(_values_type, types)):
+        if pa.types.is_null(values) or values == joined:
+            continue
+        if pa.types.is_null(joined):
+            joined = values
+        elif is_number(joined) and is_number(values):
+            joined = pa.float64()
+        else:
+            return joined, partition
+    return (pa.dictionary(pa.int32(), joined) if encoded and not pa.types.is_null(joined) else joined), None
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values themselves, of categories too."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _values_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column's values, one for all kinds of text."""
+    values = plain_type(kind)
+    return _TEXT if pa.types.is_string(values) or pa.types.is_string_view(values) else values
+
+
+def _as_arrow(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    """Return a pandas Series or an ndarray as Arrow, missing where pandas says so."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError):
+        raise InvalidInputError(
+            f"Column '{name}' is neither numeric nor categorical, or mixes text and numbers: {values.dtype}. "
+            "Convert or drop it."
+        ) from None
+
+
+def _as_type(column: pa.Array | pa.ChunkedArray, kind: pa.DataType | None, name: str) -> pa.ChunkedArray:
+    """Return a column as the type that it has in the whole table; refuse what would change its values."""
+    if kind is None or column.type == kind:
+        return column
+    wanted = plain_type(kind)
+    plain = column.cast(plain_type(column.type)) if pa.types.is_dictionary(column.type) else column
+    if not _holds(wanted, _values_type(plain.type)):
+        raise InvalidInputError(
+            f"Column '{name}' is {column.type} here but {kind} in the table; convert it, as with `ddf.astype`."
+        )
+    plain = plain.cast(wanted)
+    return plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain
+
+
+def _holds(wanted: pa.DataType, found: pa.DataType) -> bool:
+    """Whether all values of one type are among those of another; where not, the cast says so."""
+    if pa.types.is_null(found) or found == wanted:
+        return True
+    if pa.types.is_timestamp(wanted):  # of other units, or whole days; with a zone or without
+        zone = found.tz if pa.types.is_timestamp(found) else None
+        return bool((pa.types.is_timestamp(found) or pa.types.is_date(found)) and zone == wanted.tz)
+    if pa.types.is_float64(wanted):
+        return is_number(found)
+    return bool(pa.types.is_integer(wanted) and pa.types.is_integer(found))

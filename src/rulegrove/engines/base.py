@@ -7,6 +7,9 @@ of top-level classes that pickle can carry to other processes.
 """
 
 import contextlib
+import functools
+import itertools
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,6 +51,7 @@ class State(Protocol):
         ...
 
 
+Item = TypeVar("Item")
 S = TypeVar("S", bound=State)
 S_co = TypeVar("S_co", bound=State, covariant=True)
 
@@ -151,10 +155,7 @@ class Engine(ABC):
 
     def starts(self) -> list[int]:
         """Return the position of each partition's first row."""
-        starts = [0]
-        for n_rows in self.count_rows():
-            starts.append(starts[-1] + n_rows)
-        return starts[:-1]
+        return list(itertools.accumulate(self.count_rows(), initial=0))[:-1]
 
     @property
     def n_rows(self) -> int:
@@ -162,12 +163,52 @@ class Engine(ABC):
         return sum(self.count_rows())
 
 
-def merge_states(states: Sequence[S]) -> S:
+def merge_states(states: Iterable[S]) -> S:
     """Merge the states of neighbours, from the first to the last; at least one."""
-    merged = states[0]
-    for state in states[1:]:
-        merged = merged.merge(state)
-    return merged
+    return functools.reduce(lambda merged, state: merged.merge(state), states)
+
+
+class RowCounter:
+    """Rows done, from several threads.
+
+    Parameters
+    ----------
+    on_progress : callable, optional
+        Called with the rows done and the rows in all.
+    total : int
+        Rows in all; 0 if nobody knows.
+    """
+
+    def __init__(self, on_progress: OnProgress | None, total: int):
+        self._on_progress, self._total = on_progress, total
+        self._done, self._lock = 0, threading.Lock()
+
+    def add(self, n_rows: int) -> None:
+        """Count some rows."""
+        if self._on_progress is not None:
+            with self._lock:
+                self._done += n_rows
+                self._on_progress(self._done, self._total)
+
+
+def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone.
+
+    Examples
+    --------
+    >>> list(group_neighbours([1, 2, 3, 9, 1], int, most=4))
+    [[1, 2], [3], [9], [1]]
+    """
+    group: list[Item] = []
+    total = 0
+    for item in items:
+        if group and total + size(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
@@ -186,12 +227,12 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
+def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
     """Yield a table that is in memory as batches.
 
     Parameters
     ----------
-    table : pyarrow.Table or RecordBatch
+    table : pyarrow.Table
     start : int
         Position of its first row in the whole table.
     batch_rows : int
@@ -203,8 +244,7 @@ def cut_batches(table: pa.Table | pa.RecordBatch, start: int, batch_rows: int = 
     >>> [(batch.start, batch.rows.num_rows) for batch in cut_batches(pa.table({"a": [1, 2, 3]}), 10, batch_rows=2)]
     [(10, 2), (12, 1)]
     """
-    whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    for batch in whole.to_batches(max_chunksize=batch_rows):
+    for batch in table.to_batches(max_chunksize=batch_rows):
         yield Batch(batch, start)
         start += batch.num_rows
 
@@ -227,7 +267,8 @@ def naming(partition: str) -> Iterator[None]:
     except (InvalidInputError, pa.ArrowException, OSError, TypeError) as error:
         if isinstance(error, TypeError) and not str(error).startswith("Column"):
             raise  # not about the data but about a program
-        reason = str(getattr(error, "strerror", None) or error).strip().split("\n", 1)[0].rstrip(".")
+        told = error.strerror if isinstance(error, OSError) else None
+        reason = str(told or error).strip().split("\n", 1)[0].rstrip(".")
         if "CRC checksum" in reason:
             reason = f"The file is damaged ({reason}); copy it or write it again"
         raise NamedError(f"{partition}: {reason}.") from error

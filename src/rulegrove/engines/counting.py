@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from rulegrove._hashing import hash_positions
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Statistics, collect_statistics
-from rulegrove.engines.base import Batch, Engine, OnProgress
+from rulegrove.engines.base import Batch, Engine, OnProgress, group_neighbours
 from rulegrove.engines.reading import Layout, encode_rows
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import RowCode
@@ -44,7 +41,7 @@ class CountTask:
     limit : int
         Rows whose random numbers are not below it are left out; ``2**64`` takes all.
     shift : int
-        Position of the table's first row, where it goes on another one.
+        Position of the table's first row, where the table continues another one.
     """
 
     layout: Layout
@@ -68,8 +65,8 @@ class CountTask:
         for batch in batches:
             rows = self.layout.read(Batch(batch.rows, batch.start + self.shift))
             mark = (mark + rows.mark()) % 2**64
-            if self.limit < 2**64 and rows.positions.size:
-                rows = rows.take(hash_positions(self.seed, rows.positions) < np.uint64(self.limit))
+            if self.limit < 2**64:
+                rows = rows.take(rows.below(self.seed, self.limit))
             if not rows.positions.size:
                 continue
             columns = encode_rows(rows.rows, self.code.features)
@@ -119,7 +116,11 @@ def count_over(
         Of the rows when they were drawn; others are refused.
     on_progress : callable, optional
     """
-    for group in group_requests(requests, code.folds.n_folds):
+
+    def count_bytes(request: Request) -> int:
+        return 8 * code.folds.n_folds * (len(request.rules) + request.linear.n_terms) ** 2
+
+    for group in group_neighbours(requests, count_bytes, STATE_BYTES):
         task = CountTask(layout, code, tuple(group), seed, limit, shift)
         counts = engine.map_reduce(task, on_progress)
         if mark is not None and counts.mark != mark:
@@ -128,18 +129,3 @@ def count_over(
                 "again; they must be the same each time. Sort them, or write them to Parquet first."
             )
         yield from counts.statistics
-
-
-def group_requests(requests: Sequence[Request], n_folds: int) -> Iterator[list[Request]]:
-    """Yield requests in groups whose statistics take at most `STATE_BYTES`, or one at a time."""
-    group: list[Request] = []
-    size = 0
-    for request in requests:
-        own = 8 * n_folds * (len(request.rules) + request.linear.n_terms) ** 2
-        if group and size + own > STATE_BYTES:
-            yield group
-            group, size = [], 0
-        group.append(request)
-        size += own
-    if group:
-        yield group

@@ -1,7 +1,7 @@
 """Tables on this machine, larger than its memory: Parquet files and Arrow streams, read in threads."""
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, TypeVar
@@ -10,15 +10,27 @@ import pyarrow as pa
 
 from rulegrove._threads import one_blas_thread
 from rulegrove._validation import count_threads
-from rulegrove.engines.base import BATCH_ROWS, Batch, BatchTask, Engine, OnProgress, S, Task, check_count, naming
-from rulegrove.engines.sources import Source, open_source
+from rulegrove.engines.base import (
+    BATCH_ROWS,
+    Batch,
+    BatchTask,
+    Engine,
+    Item,
+    OnProgress,
+    RowCounter,
+    S,
+    Task,
+    check_count,
+    merge_states,
+    naming,
+)
+from rulegrove.engines.sources import open_source
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AHEAD = 1  # results that may wait for those before them, beside one a thread
+AHEAD = 1  # results that may wait for those before them, beside one for each thread
 
 
 class LocalEngine(Engine):
@@ -29,7 +41,7 @@ class LocalEngine(Engine):
     source : Any
         As `open_source` takes it.
     batch_rows : int
-        Most rows in memory at once, a thread.
+        Most rows that each thread has in memory at once.
     n_threads : int
 
     Examples
@@ -42,7 +54,7 @@ class LocalEngine(Engine):
 
     def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
         self.batch_rows, self.n_threads = check_count(batch_rows, "batch_rows"), check_count(n_threads, "n_threads")
-        self.source: Source = open_source(source, self.batch_rows)
+        self.source = open_source(source, self.batch_rows)
         self.files = self.source.files
 
     @property
@@ -61,16 +73,12 @@ class LocalEngine(Engine):
     @property
     def _known_rows(self) -> int:
         """Number of rows, or 0 for a stream that would have to be read to tell."""
-        return self.n_rows if getattr(self.source, "is_counted", True) else 0
-
-    def _columns(self, asked: Sequence[str]) -> Sequence[str]:
-        """Return the columns to read; one at least, for the rows are counted by it."""
-        return asked or self.schema.names[:1]
+        return self.n_rows if self.source.is_counted else 0
 
     def map_reduce(self, task: Task[S], on_progress: OnProgress | None = None) -> S:
         """Run a task on every partition, some at a time, and merge one state after the other."""
-        counter = _Counter(on_progress, self._known_rows)
-        columns = self._columns(task.columns)
+        counter = RowCounter(on_progress, self._known_rows)
+        columns = task.columns or self.schema.names[:1]  # one at least, for the rows are counted by it
         n_partitions = self.source.n_partitions
         starts = self.starts() if n_partitions > 1 else [0]
         # With fewer partitions than threads the kernels inside a task use the threads.
@@ -80,18 +88,17 @@ class LocalEngine(Engine):
         def work(partition: int) -> S:
             with naming(self.name_partition(partition)):
                 batches = self.source.batches(partition, starts[partition], columns, self.batch_rows)
-                return task(counter.watch(batches), inner)
+                return task(_watch(batches, counter), inner)
 
-        merged: S | None = None
+        if not n_partitions:
+            return task((), 1)
         with one_blas_thread():
-            for state in in_order(work, range(n_partitions), 1 if alone else self.n_threads):
-                merged = state if merged is None else merged.merge(state)
-        return task((), 1) if merged is None else merged
+            return merge_states(in_order(work, range(n_partitions), 1 if alone else self.n_threads))
 
     def map_batches(self, task: BatchTask, on_progress: OnProgress | None = None) -> Iterator[pa.RecordBatch]:
         """Run a task on every batch, some at a time; yield the results in the order of the rows."""
-        counter = _Counter(on_progress, self._known_rows)
-        columns = self._columns(task.columns)
+        counter = RowCounter(on_progress, self._known_rows)
+        columns = task.columns or self.schema.names[:1]
 
         def batches() -> Iterator[tuple[int, Batch]]:
             start = 0
@@ -111,25 +118,11 @@ class LocalEngine(Engine):
             yield result
 
 
-class _Counter:
-    """Rows done, from several threads."""
-
-    def __init__(self, on_progress: OnProgress | None, total: int):
-        self._on_progress, self._total = on_progress, total
-        self._done, self._lock = 0, threading.Lock()
-
-    def add(self, n_rows: int) -> None:
-        """Count some rows."""
-        if self._on_progress is not None:
-            with self._lock:
-                self._done += n_rows
-                self._on_progress(self._done, self._total)
-
-    def watch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Pass batches on and count each when the next one is asked for."""
-        for batch in batches:
-            yield batch
-            self.add(batch.rows.num_rows)
+def _watch(batches: Iterable[Batch], counter: RowCounter) -> Iterator[Batch]:
+    """Pass batches on and count each when the next one is asked for."""
+    for batch in batches:
+        yield batch
+        counter.add(batch.rows.num_rows)
 
 
 def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
@@ -142,7 +135,7 @@ def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
     return count_threads(None if n_jobs is None else int(n_jobs))
 
 
-def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iterator[Result]:
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
     """Yield the results of some work in the order of the items, with few of either in memory.
 
     Examples
@@ -153,15 +146,15 @@ def in_order(work: Callable[[Item], Result], items: Any, n_threads: int) -> Iter
     if n_threads == 1:
         yield from map(work, items)
         return
-    waiting: list[Future[Result]] = []
+    waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove-engine") as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
                 if len(waiting) >= n_threads + AHEAD:
-                    yield waiting.pop(0).result()
+                    yield waiting.popleft().result()
             while waiting:
-                yield waiting.pop(0).result()
+                yield waiting.popleft().result()
         finally:
             for future in waiting:
                 future.cancel()

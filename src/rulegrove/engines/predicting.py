@@ -1,8 +1,8 @@
 """A fitted model over a table in parts: predictions written as they come, and how good they are."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,71 +16,40 @@ from sklearn.utils.validation import check_is_fitted
 from rulegrove._files import written_whole
 from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
-from rulegrove.columns import list_sources
-from rulegrove.design.terms import Term
+from rulegrove.columns import encode_columns
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import (
-    Layout,
-    check_names,
-    encode_rows,
-    keep_used,
-    move_rule,
-    take_column,
-)
+from rulegrove.engines.reading import Layout, check_names, take_attributes, take_column
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.model import RuleModel, choose_classes
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Rule
 
 COLUMNS = ("prediction", "probability", "score")
 GROUP_ROWS = 2**20  # rows of a row group that is written
 
 
-def shrink_model(model: RuleModel) -> RuleModel:
-    """Return the same model over those attributes only that its terms speak of: no others need be read.
+def score_rows(model: RuleModel, X: Any, names: Sequence[str], *, warn: bool = False) -> FloatArray:
+    """Return the score F of every row, of none too.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.columns import Feature
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> rule = Rule((Condition(2, upper=1.0),))
-    >>> model = RuleModel((Feature("a"), Feature("b"), Feature("c")), (rule,), np.array([1.0]), 0.0)
-    >>> [feature.name for feature in shrink_model(model).features]
-    ['c']
-    """
-    features, places = keep_used(model.features, {feature for term in model.terms for feature in term.features})
-
-    def move(term: Term) -> Term:
-        return move_rule(term, places) if isinstance(term, Rule) else replace(term, feature=places[term.feature])
-
-    return replace(model, features=features, terms=tuple(move(term) for term in model.terms), columns=None)
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """What gives scores to batches; picklable.
-
-    Attributes
+    Parameters
     ----------
     model : RuleModel
-        As `shrink_model` returns it.
+    X : table or array of shape (n_rows, n_columns)
+    names : sequence of str
+        What the columns are called, among them all that the terms need.
+    warn : bool
+        As in `encode_columns`.
     """
+    if not X.shape[0] or not model.terms:
+        shape = (X.shape[0], *model.coefs.shape[:-1])
+        return np.broadcast_to(np.asarray(model.intercept, dtype=np.float64), shape).copy()
+    return model.score(encode_columns(X, model.features, names, warn=warn))
 
-    model: RuleModel
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return list_sources(self.model.features)
-
-    def __call__(self, rows: pa.RecordBatch) -> FloatArray:
-        """Return the score F of every row."""
-        if not rows.num_rows or not self.model.terms:
-            shape = (rows.num_rows, *self.model.coefs.shape[:-1])
-            return np.broadcast_to(np.asarray(self.model.intercept, dtype=np.float64), shape).copy()
-        return self.model.score(encode_rows(rows, self.model.features))
+def score_batch(model: RuleModel, rows: pa.RecordBatch) -> FloatArray:
+    """Return the score F of every row of a batch that has at least the columns that the terms need."""
+    needed = take_attributes(rows, model.used_names)
+    return score_rows(model, pa.Table.from_batches([needed]) if model.terms else needed, model.used_names)
 
 
 @dataclass(frozen=True)
@@ -89,61 +58,53 @@ class PredictTask:
 
     Attributes
     ----------
-    scorer : Scorer
+    model : RuleModel
     results : tuple of str
         Of `COLUMNS`.
     kept : tuple of pyarrow.Field
         Columns to pass on.
     """
 
-    scorer: Scorer
+    model: RuleModel
     results: tuple[str, ...]
     kept: tuple[pa.Field, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return tuple(dict.fromkeys((*self.scorer.columns, *(field.name for field in self.kept))))
-
-    @cached_property
-    def _labels(self) -> list[Any]:
-        """The classes; none of a number."""
-        classes = self.scorer.model.classes
-        return [] if classes is None else classes.tolist()
+        return tuple(dict.fromkeys((*self.model.used_names, *(field.name for field in self.kept))))
 
     @cached_property
     def schema(self) -> pa.Schema:
         """Columns of what it returns."""
-        found: list[tuple[str, pa.DataType]] = []
-        for result in self.results:
-            if result == "prediction":
-                found.append((result, pa.array(self._labels).type if self._labels else pa.float64()))
-            elif result == "probability":
-                found += [(f"probability of {label}", pa.float64()) for label in self._labels]
-            elif self.scorer.model.coefs.ndim == 1:
-                found.append((result, pa.float64()))
-            else:
-                found += [(f"score of {label}", pa.float64()) for label in self._labels]
-        schema = pa.schema([*self.kept, *(pa.field(*pair) for pair in found)])
+        found = self._find_results(score_rows(self.model, np.empty((0, 0)), ()))
+        schema = pa.schema([*self.kept, *(pa.field(name, array.type) for name, array in found.items())])
         repeated = [name for name in schema.names if schema.names.count(name) > 1]
         if repeated:
             raise InvalidInputError(f"`keep` names {repeated[0]!r}, which is a column of the result itself; rename it.")
         return schema
 
+    def _find_results(self, scores: FloatArray) -> dict[str, pa.Array]:
+        """Return the columns of the results."""
+        labels = [] if self.model.classes is None else self.model.classes.tolist()
+        found: dict[str, pa.Array] = {}
+        for result in self.results:
+            values = self.model.probabilities(scores) if result == "probability" else scores
+            assert values is not None
+            if result == "prediction" and labels:
+                found[result] = pa.array(labels).take(pa.array(choose_classes(scores)))
+            elif values.ndim == 1:
+                found[result] = pa.array(values)
+            else:
+                columns = map(pa.array, np.ascontiguousarray(values.T))
+                found |= {f"{result} of {label}": column for label, column in zip(labels, columns, strict=True)}
+        return found
+
     def __call__(self, batch: Batch) -> pa.RecordBatch:
         """Return the results of a batch."""
-        scores = self.scorer(batch.rows)
-        arrays = [take_column(batch.rows, field.name).cast(field.type) for field in self.kept]
-        for result in self.results:
-            if result == "prediction" and self._labels:
-                arrays.append(pa.array(self._labels).take(pa.array(choose_classes(scores))))
-            elif result == "probability":
-                probabilities = self.scorer.model.probabilities(scores)
-                assert probabilities is not None
-                arrays += map(pa.array, np.ascontiguousarray(probabilities.T))
-            else:
-                arrays += map(pa.array, np.atleast_2d(np.ascontiguousarray(scores.T)))
-        return pa.record_batch(arrays, schema=self.schema)
+        kept = [take_column(batch.rows, field.name).cast(field.type) for field in self.kept]
+        found = self._find_results(score_batch(self.model, batch.rows))
+        return pa.record_batch([*kept, *found.values()], schema=self.schema)
 
 
 def make_task(
@@ -165,19 +126,16 @@ def make_task(
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
-    of_classes = model.model_.classes is not None
-    if results is None:
-        results = ("prediction", "probability") if of_classes else ("prediction",)
-    allowed = COLUMNS if of_classes else ("prediction", "score")
+    allowed = COLUMNS if model.model_.classes is not None else ("prediction", "score")
+    results = [name for name in allowed if name != "score"] if results is None else results
     unknown = [name for name in results if name not in allowed]
     if unknown or not results:
         raise InvalidInputError(f"`columns` must be some of {', '.join(map(repr, allowed))}; got {list(results)}.")
-    scorer = Scorer(shrink_model(model.model_))
-    for name in (*keep, *scorer.columns):
+    for name in (*keep, *model.model_.used_names):
         if name not in schema.names:
             what = "`keep` names" if name in keep else "The model needs"
             raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
-    return PredictTask(scorer, tuple(results), tuple(schema.field(name) for name in keep))
+    return PredictTask(model.model_, tuple(results), tuple(schema.field(name) for name in keep))
 
 
 def predict(
@@ -205,7 +163,7 @@ def predict(
     keep : sequence of str
         Columns of the table to pass on, such as a key.
     batch_rows : int
-        Most rows in memory at once, a thread.
+        Most rows that each thread has in memory at once.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 
@@ -260,13 +218,14 @@ def predict_over(
     progress = Progress(model.verbose)
     try:
         with written_whole(path) as draft, open_writer(draft, schema) as writer:
-            for batch in engine.map_batches(task, progress.stage("Predicting")):
-                writer.write_batch(finish(batch))
-                n_rows += batch.num_rows
+            batches = map(finish, engine.map_batches(task, progress.stage("Predicting")))
+            for table in _gather(batches, GROUP_ROWS if path.suffix.lower() == ".parquet" else 1):
+                writer.write_table(table, 2 * GROUP_ROWS)
+                n_rows += table.num_rows
     except NamedError:
         raise
     except (OSError, pa.ArrowException) as error:
-        number = getattr(error, "errno", None)
+        number = error.errno if isinstance(error, OSError) else None
         reason = os.strerror(number) if number else str(error).split("\n", 1)[0]
         raise InvalidInputError(f"'{path}' cannot be written: {reason.rstrip('.')}.") from error
     progress.close()
@@ -293,54 +252,26 @@ def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
             raise InvalidInputError(f"{known} is one of the files to read, which would be lost; write to another one.")
 
 
-def _open_parquet(path: Path, schema: pa.Schema) -> Any:
-    return _Grouped(pq.ParquetWriter(path, schema))
+def _gather(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
+    """Yield batches together, as soon as they have so many rows."""
+    waiting: list[pa.RecordBatch] = []
+    n_waiting = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+        if n_waiting >= n_rows:
+            yield pa.Table.from_batches(waiting)
+            waiting, n_waiting = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
-def _open_csv(path: Path, schema: pa.Schema) -> Any:
-    return pyarrow.csv.CSVWriter(path, schema)
-
-
-def _open_feather(path: Path, schema: pa.Schema) -> Any:
-    return pa.ipc.new_file(str(path), schema)
-
-
-class _Grouped:
-    """A Parquet writer that gathers batches to row groups."""
-
-    def __init__(self, writer: pq.ParquetWriter):
-        self._writer = writer
-        self._waiting: list[pa.RecordBatch] = []
-        self._n_rows = 0
-
-    def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Write a batch, now or with the next ones."""
-        self._waiting.append(batch)
-        self._n_rows += batch.num_rows
-        if self._n_rows >= GROUP_ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=2 * GROUP_ROWS)
-        self._waiting, self._n_rows = [], 0
-
-    def __enter__(self) -> "_Grouped":
-        return self
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            if kind is None:
-                self._flush()
-        finally:
-            self._writer.close()
-
-
+# What writes tables one after the other: by calls of `write_table` with a table and the most rows of a piece of it.
 WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
-    ".parquet": _open_parquet,
-    ".csv": _open_csv,
-    ".feather": _open_feather,
-    ".arrow": _open_feather,
+    ".parquet": pq.ParquetWriter,
+    ".csv": pyarrow.csv.CSVWriter,
+    ".feather": pa.ipc.RecordBatchFileWriter,
+    ".arrow": pa.ipc.RecordBatchFileWriter,
 }
 
 
@@ -379,13 +310,13 @@ class Agreement:
 class ScoreTask:
     """Compare predictions with targets."""
 
-    scorer: Scorer
+    model: RuleModel
     layout: Layout
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return tuple(dict.fromkeys((*self.scorer.columns, *self.layout.columns)))
+        return tuple(dict.fromkeys(self.layout.columns))
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Agreement:
         """Return the agreement on a partition."""
@@ -401,8 +332,8 @@ class ScoreTask:
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         if not weights.any():
             return Agreement()
-        scores = self.scorer(rows.rows)
-        classes = self.scorer.model.classes
+        scores = score_batch(self.model, rows.rows)
+        classes = self.model.classes
         if classes is not None:
             wrong = classes[choose_classes(scores)] != rows.y
             return Agreement(float(weights.sum()), 0.0, 0.0, float(weights[wrong].sum()))
@@ -461,12 +392,12 @@ def score(
 
 def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights: str | None = None) -> float:
     """Score a model on the table of an engine; as `score`."""
-    task = make_task(model, engine.schema)
+    own = make_task(model, engine.schema).model
     check_names(engine.schema.names, [("target", target), ("weights", weights)])
-    of_classes = task.scorer.model.classes is not None
-    layout = Layout(task.scorer.columns, target, weights, of_classes)
+    of_classes = own.classes is not None
+    layout = Layout(own.used_names, target, weights, of_classes)
     progress = Progress(model.verbose)
-    found = engine.map_reduce(ScoreTask(task.scorer, layout), progress.stage("Scoring"))
+    found = engine.map_reduce(ScoreTask(own, layout), progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")

@@ -67,7 +67,7 @@ class Layout:
                 raise InvalidInputError(
                     f"The weights in column '{self.weights}' must be numbers from 0 on; row {row} has none such"
                 )
-        return Labelled(rows, y, weights, positions, batch.rows.num_rows - len(y))
+        return Labelled(take_attributes(rows, self.attributes), y, weights, positions)
 
 
 def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -> None:
@@ -80,13 +80,12 @@ def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -
 
 @dataclass(frozen=True)
 class Labelled:
-    """Rows that have a target, taken apart; `n_left_out` is how many had none."""
+    """Rows that have a target, taken apart: attributes, targets, weights (None without) and positions."""
 
     rows: pa.RecordBatch
     y: AnyArray
     weights: FloatArray | None
     positions: IntArray
-    n_left_out: int
 
     def mark(self) -> int:
         """Return a number that tells whether other rows have the same targets in the same order.
@@ -96,10 +95,16 @@ class Labelled:
         """
         return int((hash_positions(0, self.positions) * _bits(self.y)).sum(dtype=np.uint64))
 
+    def below(self, seed: int, limit: int) -> BoolArray:
+        """Tell which rows have random numbers below a limit; ``2**64`` takes all."""
+        if limit >= 2**64:
+            return np.ones(self.positions.size, dtype=bool)
+        return hash_positions(seed, self.positions) < np.uint64(limit)
+
     def take(self, mask: BoolArray) -> "Labelled":
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[mask]
-        return Labelled(self.rows.filter(pa.array(mask)), self.y[mask], weights, self.positions[mask], 0)
+        return Labelled(self.rows.filter(pa.array(mask)), self.y[mask], weights, self.positions[mask])
 
 
 def _bits(y: AnyArray) -> Words:
@@ -110,23 +115,23 @@ def _bits(y: AnyArray) -> Words:
     return hash_positions(1, letters.astype(np.uint64) @ hash_positions(2, np.arange(letters.shape[1])))
 
 
-def take_column(rows: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
+def take_column(rows: pa.RecordBatch, name: str) -> pa.Array:
     """Return a column by its name."""
     if name not in rows.schema.names:
         raise InvalidInputError(f"There is no column '{name}' here, though there is one elsewhere")
     return rows.column(name)
 
 
-def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
-    """Return the attributes of a batch, in their order."""
+def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """Return some columns of a batch, in this order."""
     for name in names:
         take_column(rows, name)
-    return pa.Table.from_batches([rows]).select(list(names))
+    return rows.select(list(names))
 
 
 def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
     """Read the attributes of a batch that has rows."""
-    return encode_columns(take_attributes(rows, list_sources(features)), features)
+    return encode_columns(pa.Table.from_batches([take_attributes(rows, list_sources(features))]), features)
 
 
 def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[Feature, ...], dict[int, int]]:
@@ -166,8 +171,7 @@ def read_labels(column: pa.Array, name: str) -> AnyArray:
     """Return a column of classes as an array: numbers, truth values or text."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
+        return read_labels(column.cast(kind.value_type), name)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     if pa.types.is_decimal(kind):

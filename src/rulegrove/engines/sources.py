@@ -4,50 +4,117 @@ import copy
 import functools
 import glob
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from rulegrove.engines.base import BATCH_ROWS, Batch, NamedError, cut_batches, naming
+from rulegrove.engines.base import BATCH_ROWS, Batch, NamedError, group_neighbours, naming
 from rulegrove.exceptions import InvalidInputError
 
 PARTITION_ROWS = 2**18  # rows of a partition, about: several for each thread, and merging states costs next to nothing
 SUFFIXES = (".parquet", ".parq", ".pq")
 
 
-class Source(Protocol):
-    """A table in partitions on this machine."""
+class Part(ABC):
+    """Some consecutive rows of a table, which are read together.
 
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns of the table."""
-        ...
+    Attributes
+    ----------
+    name : str
+        What it is called in errors.
+    path : path or None
+        The file on this machine that the rows come from, as far as that is known.
+    is_counted : bool
+        Whether the number of rows is known without reading them.
+    """
+
+    name: str
+    path: Path | None = None
+    is_counted = True
+
+    @abstractmethod
+    def count(self) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def read(self, columns: list[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of the rows, in batches of at most `batch_rows` rows."""
+
+    def stamp(self) -> tuple[Any, ...] | None:
+        """Return what tells whether a file is still the one it was; None for rows that come from none."""
+        if self.path is None:
+            return None
+        found = self.path.stat()
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class Source:
+    """A table in partitions on this machine.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    parts : sequence of Part
+
+    Attributes
+    ----------
+    files : list of path
+        Files on this machine that the rows come from, as far as that is known.
+    """
+
+    def __init__(self, schema: pa.Schema, parts: Sequence[Part]):
+        self.schema = schema
+        self.files = list(dict.fromkeys(part.path for part in parts if part.path is not None))
+        self._parts = parts
+        self._stamps = [part.stamp() for part in parts]
+        self._n_rows: dict[int, int] = {}
 
     @property
     def n_partitions(self) -> int:
         """Number of partitions."""
-        ...
-
-    def count_rows(self) -> Sequence[int]:
-        """Return the number of rows of each partition."""
-        ...
+        return len(self._parts)
 
     @property
-    def files(self) -> Sequence[Path]:
-        """Files on this machine that the rows come from, as far as that is known."""
-        ...
+    def is_counted(self) -> bool:
+        """Whether the number of rows is known without reading them."""
+        return all(part.is_counted or place in self._n_rows for place, part in enumerate(self._parts))
+
+    def count_rows(self) -> list[int]:
+        """Return the number of rows of each partition; those of a stream are read once to count them."""
+        for place, part in enumerate(self._parts):
+            if place not in self._n_rows:
+                with naming(part.name):
+                    self._n_rows[place] = part.count()
+        return [self._n_rows[place] for place in range(len(self._parts))]
 
     def name(self, partition: int) -> str:
         """Return what a partition is called in errors."""
-        ...
+        return self._parts[partition].name
 
     def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a partition whose first row has a known position."""
-        ...
+        """Yield some columns of a partition whose first row has a known position; the rows must be those of before."""
+        part, n_read = self._parts[partition], 0
+        self._check_unchanged(partition)
+        for rows in part.read(list(columns), batch_rows):
+            yield Batch(rows, start + n_read)
+            n_read += rows.num_rows
+        n_rows = self._n_rows.setdefault(partition, n_read)
+        if n_read != n_rows:
+            raise InvalidInputError(
+                f"{n_read:,} rows came where {n_rows:,} came before; the rows must be the same ones each time they are "
+                "read"
+            )
+        self._check_unchanged(partition)
+
+    def _check_unchanged(self, partition: int) -> None:
+        """Refuse a file that is another one than before."""
+        if self._parts[partition].stamp() != self._stamps[partition]:
+            raise InvalidInputError("The file has changed since it was opened; read it again when nobody writes to it")
 
 
 def open_source(source: Any, batch_rows: int = BATCH_ROWS) -> Source:
@@ -72,27 +139,27 @@ def open_source(source: Any, batch_rows: int = BATCH_ROWS) -> Source:
     [3]
     """
     if isinstance(source, (str, os.PathLike)):
-        return ParquetFiles.of(find_files(source))
+        return _open_files(find_files(source))
     if isinstance(source, (list, tuple)):
         if not source:
             raise InvalidInputError("The list of files is empty; give at least one.")
-        return ParquetFiles.of([path for item in source for path in find_files(item)])
+        return _open_files([path for item in source for path in find_files(item)])
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
-        return TableInParts(source)
+        return Source(source.schema, [Slice(source, k) for k in range(0, max(source.num_rows, 1), PARTITION_ROWS)])
     if isinstance(source, pa.RecordBatchReader):
-        return Stream(_once(source), "the stream")
-    if _is_dataset(source):
-        return DatasetInParts(source)
+        return _open_stream(_once(source))
+    if isinstance(source, ds.Dataset):
+        return _open_dataset(source)
     if hasattr(source, "collect_batches"):  # a polars LazyFrame
-        return Stream(functools.partial(_read_lazily, source, batch_rows), "the LazyFrame")
+        return _open_stream(functools.partial(_read_lazily, source, batch_rows), "the LazyFrame")
     if hasattr(source, "fetch_record_batch") or hasattr(source, "to_arrow_reader"):  # a DuckDB relation
-        return Stream(functools.partial(_read_relation, source, batch_rows), "the relation")
+        return _open_stream(functools.partial(_read_relation, source, batch_rows), "the relation")
     if hasattr(source, "__arrow_c_stream__"):
-        return Stream(functools.partial(pa.RecordBatchReader.from_stream, source), "the stream")
+        return _open_stream(functools.partial(pa.RecordBatchReader.from_stream, source))
     if callable(source):
-        return Stream(functools.partial(_call, source), "the stream")
+        return _open_stream(functools.partial(_call, source))
     raise InvalidInputError(
         f"Rows come from a Parquet file, a folder, a pattern, a list of files, or an Arrow table, dataset or stream; "
         f"got {type(source).__name__}."
@@ -119,121 +186,55 @@ def find_files(source: str | os.PathLike[str]) -> list[Path]:
     return [file for item in found for file in ([item] if item.is_file() else find_files(item))]
 
 
-@dataclass(frozen=True)
-class FilePart:
-    """Some consecutive row groups of a file."""
+class RowGroups(Part):
+    """Some consecutive row groups of a Parquet file."""
 
-    path: Path
-    groups: tuple[int, ...]
-    n_rows: int
-    n_groups: int
-    stamp: tuple[int, ...]  # of the file, when its end was read
+    def __init__(self, path: Path, groups: list[int], n_rows: int, n_groups: int):
+        self.path, self._groups, self._n_rows = path, groups, n_rows
+        first, last = groups[0], groups[-1]
+        which = f", row group {first}" if first == last else f", row groups {first} to {last}"
+        self.name = f"'{path}'{which if len(groups) < n_groups else ''}"
 
-    def name(self) -> str:
-        """Return the file, and which row groups where it has others."""
-        if len(self.groups) == self.n_groups:
-            return f"'{self.path}'"
-        first, last = self.groups[0], self.groups[-1]
-        return f"'{self.path}', row group{f' {first}' if first == last else f's {first} to {last}'}"
+    def count(self) -> int:
+        """Return the number of rows, which the file tells."""
+        return self._n_rows
 
-
-@dataclass(frozen=True, eq=False)
-class ParquetFiles:
-    """Parquet files, one after the other, in parts of whole row groups."""
-
-    schema: pa.Schema
-    parts: tuple[FilePart, ...]
-
-    @classmethod
-    def of(cls, paths: Sequence[Path]) -> "ParquetFiles":
-        """Read what the ends of the files tell and check that all have the same columns."""
-        schema: pa.Schema | None = None
-        parts: list[FilePart] = []
-        for path in paths:
-            with naming(f"'{path}'"), pq.ParquetFile(path) as file:
-                own = file.schema_arrow.remove_metadata()
-                schema = own if schema is None else join_schemas(schema, own, paths[0])
-                parts.extend(_divide(path, file.metadata, _stamp(path)))
-        assert schema is not None
-        return cls(schema, tuple(parts))
-
-    @property
-    def n_partitions(self) -> int:
-        """Number of partitions."""
-        return len(self.parts)
-
-    def count_rows(self) -> Sequence[int]:
-        """Return the number of rows of each partition, which the files tell."""
-        return [part.n_rows for part in self.parts]
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """The files."""
-        return list(dict.fromkeys(part.path for part in self.parts))
-
-    def name(self, partition: int) -> str:
-        """Return the file, and which row groups."""
-        return self.parts[partition].name()
-
-    def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a partition, decoded batch by batch; checksums of pages are verified if it has any."""
-        part = self.parts[partition]
-        _check_unchanged(_stamp(part.path), part.stamp)
-        with pq.ParquetFile(part.path, buffer_size=2**20, page_checksum_verification=True) as file:
-            batches = file.iter_batches(
-                batch_rows, row_groups=list(part.groups), columns=list(columns), use_threads=False
-            )
-            yield from _number_batches(batches, start, part.n_rows)
-        _check_unchanged(_stamp(part.path), part.stamp)
+    def read(self, columns: list[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches as they are decoded; checksums of pages are verified if the file has any."""
+        with pq.ParquetFile(self.path, buffer_size=2**20, page_checksum_verification=True) as file:
+            yield from file.iter_batches(batch_rows, row_groups=self._groups, columns=columns, use_threads=False)
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Return what tells whether a file is still the one it was."""
-    found = path.stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _open_files(paths: Sequence[Path]) -> Source:
+    """Read what the ends of Parquet files tell and check that all have the same columns."""
+    schema: pa.Schema | None = None
+    parts: list[RowGroups] = []
+    for path in paths:
+        with naming(f"'{path}'"), pq.ParquetFile(path) as file:
+            own = file.schema_arrow.remove_metadata()
+            schema = own if schema is None else join_schemas(schema, own, paths[0])
+            parts += _divide(path, file.metadata)
+    return Source(schema, parts)
 
 
-def _check_unchanged(now: Any, before: Any) -> None:
-    """Refuse a file that is another one than before."""
-    if now != before:
-        raise InvalidInputError("The file has changed since it was opened; read it again when nobody writes to it")
-
-
-def _number_batches(batches: Iterable[pa.RecordBatch], start: int, n_rows: int | None) -> Iterator[Batch]:
-    """Yield batches with their positions; refuse another number of rows than came before, if that is known."""
-    n_read = 0
-    for rows in batches:
-        yield Batch(rows, start + n_read)
-        n_read += rows.num_rows
-    if n_rows is not None and n_read != n_rows:
-        raise InvalidInputError(
-            f"{n_read:,} rows came where {n_rows:,} came before; the rows must be the same ones each time they are read"
-        )
-
-
-def _divide(path: Path, metadata: Any, stamp: tuple[int, ...]) -> Iterator[FilePart]:
+def _divide(path: Path, metadata: pq.FileMetaData) -> Iterator[RowGroups]:
     """Yield the row groups of a file in parts of about `PARTITION_ROWS` rows."""
-    groups: list[int] = []
-    n_rows = 0
-    for group in range(metadata.num_row_groups):
-        own = metadata.row_group(group).num_rows
-        if groups and n_rows + own > PARTITION_ROWS:
-            yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups, stamp)
-            groups, n_rows = [], 0
-        groups.append(group)
-        n_rows += own
-    if groups:
-        yield FilePart(path, tuple(groups), n_rows, metadata.num_row_groups, stamp)
+
+    def count(group: int) -> int:
+        return int(metadata.row_group(group).num_rows)
+
+    for groups in group_neighbours(range(metadata.num_row_groups), count, PARTITION_ROWS):
+        yield RowGroups(path, groups, sum(map(count, groups)), metadata.num_row_groups)
 
 
 def join_schemas(known: pa.Schema, own: pa.Schema, first: Path) -> pa.Schema:
     """Return the columns of both, refusing a difference; a column without values takes the type it has elsewhere."""
-    missing = [name for name in known.names if name not in own.names]
-    if missing:
-        raise InvalidInputError(f"There is no column '{missing[0]}' here, which '{first}' has")
-    more = [name for name in own.names if name not in known.names]
-    if more:
-        raise InvalidInputError(f"There is a column '{more[0]}' here, which '{first}' has not")
+    for name in known.names:
+        if name not in own.names:
+            raise InvalidInputError(f"There is no column '{name}' here, which '{first}' has")
+    for name in own.names:
+        if name not in known.names:
+            raise InvalidInputError(f"There is a column '{name}' here, which '{first}' has not")
     for place, field in enumerate(known):
         kind = own.field(field.name).type
         if pa.types.is_null(field.type):
@@ -245,120 +246,78 @@ def join_schemas(known: pa.Schema, own: pa.Schema, first: Path) -> pa.Schema:
     return known
 
 
-@dataclass(frozen=True, eq=False)
-class TableInParts:
-    """An Arrow table in memory."""
+class Slice(Part):
+    """Some rows of an Arrow table in memory, from one position on."""
 
-    table: pa.Table
-    files: Sequence[Path] = ()
+    def __init__(self, table: pa.Table, start: int):
+        self._rows = table.slice(start, PARTITION_ROWS)
+        self.name = f"rows {start:,} to {start + self._rows.num_rows - 1:,}"
 
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns of the table."""
-        return self.table.schema
+    def count(self) -> int:
+        """Return the number of rows."""
+        return int(self._rows.num_rows)
 
-    @property
-    def n_partitions(self) -> int:
-        """Number of partitions."""
-        return len(self.count_rows())
-
-    def count_rows(self) -> Sequence[int]:
-        """Return the number of rows of each partition."""
-        left = self.table.num_rows
-        return [min(PARTITION_ROWS, left - start) for start in range(0, max(left, 1), PARTITION_ROWS)]
-
-    def name(self, partition: int) -> str:
-        """Return which rows."""
-        start = partition * PARTITION_ROWS
-        return f"rows {start:,} to {min(start + PARTITION_ROWS, self.table.num_rows) - 1:,}"
-
-    def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a partition."""
-        part = self.table.slice(partition * PARTITION_ROWS, PARTITION_ROWS).select(list(columns))
-        yield from cut_batches(part, start, batch_rows)
+    def read(self, columns: list[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield some columns."""
+        yield from self._rows.select(columns).to_batches(max_chunksize=batch_rows)
 
 
-class DatasetInParts:
-    """A pyarrow Dataset, a partition for each of its fragments."""
+class FragmentPart(Part):
+    """A fragment of a pyarrow Dataset: a file as a rule, or rows in memory."""
 
-    def __init__(self, dataset: Any):
-        self.schema: pa.Schema = dataset.schema
-        try:
-            self._fragments = list(dataset.get_fragments())
-        except ValueError:  # pyarrow's word on datasets that are filtered
-            raise InvalidInputError(
-                "The dataset is filtered, so its parts are not known; pass `lambda: dataset.scanner().to_reader()`."
-            ) from None
-        self._stamps = [_stamp_fragment(fragment) for fragment in self._fragments]
+    def __init__(self, fragment: ds.Fragment, schema: pa.Schema, place: int):
+        self._fragment, self._schema, self.name = fragment, schema, f"fragment {place}"
+        self._is_file = isinstance(fragment, ds.FileFragment) and bool(fragment.path)
+        if self._is_file:
+            self.name = f"'{fragment.path}'"
+            self.path = Path(fragment.path) if fragment.filesystem.type_name == "local" else None
 
-    @property
-    def n_partitions(self) -> int:
-        """Number of partitions."""
-        return len(self._fragments)
+    def count(self) -> int:
+        """Return the number of rows."""
+        return int(self._fragment.count_rows())
 
-    def count_rows(self) -> Sequence[int]:
-        """Return the number of rows of each fragment."""
-        return self._counts
-
-    @functools.cached_property
-    def _counts(self) -> list[int]:
-        counts = []
-        for partition, fragment in enumerate(self._fragments):
-            with naming(self.name(partition)):
-                counts.append(fragment.count_rows())
-        return counts
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """Files on this machine."""
-        return [
-            Path(fragment.path)
-            for fragment in self._fragments
-            if getattr(getattr(fragment, "filesystem", None), "type_name", "") == "local" and fragment.path
-        ]
-
-    def name(self, partition: int) -> str:
-        """Return the file of a fragment, or its number."""
-        path = getattr(self._fragments[partition], "path", None)
-        return f"'{path}'" if path else f"fragment {partition}"
-
-    def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns of a fragment; checksums of pages are verified if it is a Parquet file that has any."""
-        fragment = self._fragments[partition]
-        _check_unchanged(_stamp_fragment(fragment), self._stamps[partition])
-        batches = fragment.to_batches(
-            schema=self.schema,
-            columns=list(columns),
+    def read(self, columns: list[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield some columns; checksums of pages are verified if it is a Parquet file that has any."""
+        yield from self._fragment.to_batches(
+            schema=self._schema,
+            columns=columns,
             batch_size=batch_rows,
             batch_readahead=1,
             fragment_readahead=1,
-            fragment_scan_options=verifying_options(fragment),
+            fragment_scan_options=verifying_options(self._fragment),
             use_threads=False,
         )
-        yield from _number_batches(batches, start, self._counts[partition])
-        _check_unchanged(_stamp_fragment(fragment), self._stamps[partition])
+
+    def stamp(self) -> tuple[Any, ...] | None:
+        """Return what tells whether a file is still the one it was, on another machine too."""
+        if not self._is_file:
+            return None
+        found = self._fragment.filesystem.get_file_info(self._fragment.path)
+        return found.type, found.size, found.mtime_ns
 
 
-def _stamp_fragment(fragment: Any) -> tuple[Any, ...] | None:
-    """Return what tells whether the file of a fragment is still the one it was; None for rows in memory."""
-    path, system = getattr(fragment, "path", None), getattr(fragment, "filesystem", None)
-    if not path or system is None:
-        return None
-    found = system.get_file_info(path)
-    return found.type, found.size, found.mtime_ns
+def _open_dataset(dataset: ds.Dataset) -> Source:
+    """Return a dataset, a partition for each of its fragments."""
+    try:
+        fragments = list(dataset.get_fragments())
+    except ValueError:  # pyarrow's word on datasets that are filtered
+        raise InvalidInputError(
+            "The dataset is filtered, so its parts are not known; pass `lambda: dataset.scanner().to_reader()`."
+        ) from None
+    return Source(dataset.schema, [FragmentPart(one, dataset.schema, place) for place, one in enumerate(fragments)])
 
 
-def verifying_options(fragment: Any) -> Any:
+def verifying_options(fragment: ds.Fragment) -> ds.ParquetFragmentScanOptions | None:
     """Return how to scan a fragment as its dataset would, with the checksums of pages verified; None if not Parquet.
 
     Parameters
     ----------
     fragment : pyarrow.dataset.Fragment
     """
-    given = getattr(getattr(fragment, "format", None), "default_fragment_scan_options", None)
-    if not hasattr(given, "page_checksum_verification"):
+    if not isinstance(fragment, ds.ParquetFileFragment):
         return None
-    options: Any = copy.copy(given)  # the dataset's own stay as they are
+    given = fragment.format.default_fragment_scan_options
+    options = copy.copy(given)  # the dataset's own stay as they are
     for name in ("parquet_decryption_config", "decryption_properties"):  # which are not copied along
         if getattr(given, name, None) is not None:
             setattr(options, name, getattr(given, name))
@@ -366,29 +325,22 @@ def verifying_options(fragment: Any) -> Any:
     return options
 
 
-class Stream:
-    """Arrow batches from a function that returns them anew: one partition.
+class Stream(Part):
+    """Arrow batches from a function that returns them anew.
 
     Parameters
     ----------
     read : callable
-        Returns a RecordBatchReader, or another iterable of batches with a `schema`.
+        Returns a RecordBatchReader.
     name : str
     """
 
-    n_partitions = 1
-    files: Sequence[Path] = ()
+    is_counted = False
 
     def __init__(self, read: Callable[[], pa.RecordBatchReader], name: str):
-        self._read, self._name = read, name
+        self._read, self.name = read, name
         self._first: pa.RecordBatchReader | None = read()
         self.schema: pa.Schema = self._first.schema
-        self._n_rows: int | None = None
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the number of rows is known without reading them."""
-        return self._n_rows is not None
 
     def _open(self) -> pa.RecordBatchReader:
         """Return the rows from their start; those opened for the schema at first."""
@@ -400,29 +352,20 @@ class Stream:
             raise InvalidInputError("The columns are not those that came before; give the same rows each time")
         return opened
 
-    def count_rows(self) -> Sequence[int]:
-        """Return the number of rows; a stream does not tell, so that it is read once to count them."""
-        if self._n_rows is None:
-            with naming(self._name):
-                self._n_rows = sum(rows.num_rows for rows in self._open())
-        return [self._n_rows]
+    def count(self) -> int:
+        """Read the rows to count them, for a stream does not tell."""
+        return sum(rows.num_rows for rows in self._open())
 
-    def name(self, partition: int) -> str:
-        """Return what it is."""
-        return self._name
-
-    def batches(self, partition: int, start: int, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Yield some columns; there must be as many rows as at the first reading."""
-        parts = (part.rows for rows in self._open() for part in cut_batches(rows.select(list(columns)), 0, batch_rows))
-        n_read = 0
-        for batch in _number_batches(parts, start, self._n_rows):
-            yield batch
-            n_read += batch.rows.num_rows
-        self._n_rows = n_read
+    def read(self, columns: list[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield some columns."""
+        for rows in self._open():
+            yield from pa.Table.from_batches([rows.select(columns)]).to_batches(max_chunksize=batch_rows)
 
 
-def _is_dataset(source: Any) -> bool:
-    return type(source).__module__.startswith("pyarrow._dataset") and hasattr(source, "get_fragments")
+def _open_stream(read: Callable[[], pa.RecordBatchReader], name: str = "the stream") -> Source:
+    """Return a stream as one partition."""
+    stream = Stream(read, name)
+    return Source(stream.schema, [stream])
 
 
 def _once(reader: pa.RecordBatchReader) -> Callable[[], pa.RecordBatchReader]:
@@ -445,10 +388,6 @@ def _call(read: Callable[[], Any]) -> pa.RecordBatchReader:
     found = read()
     if isinstance(found, pa.RecordBatchReader):
         return found
-    if isinstance(found, pa.RecordBatch):
-        found = pa.Table.from_batches([found])
-    if isinstance(found, pa.Table):
-        return found.to_reader()
     if hasattr(found, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(found)
     raise InvalidInputError(f"The function must return an Arrow stream or table; got {type(found).__name__}.")

@@ -1,8 +1,8 @@
 """A look at a target before a fit: what it is, and which values it has."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,8 @@ from rulegrove.engines.base import Batch, Engine, OnProgress
 from rulegrove.engines.reading import read_labels, take_column
 from rulegrove.engines.sampling import MOST_LABELS
 from rulegrove.exceptions import InvalidInputError
+
+Label = str | float  # whole numbers and truth values too
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class TargetLook:
 
     n_rows: int = 0
     n_missing: int = 0
-    counts: dict[Any, int] | None = None
+    counts: dict[Label, int] | None = None
     low: float = np.inf
     high: float = -np.inf
     total: float = 0.0
@@ -39,13 +41,11 @@ class TargetLook:
         """Return the look at both sets of rows."""
         counts = None
         if self.counts is not None and other.counts is not None:
-            counts = dict(self.counts)
-            for label, count in other.counts.items():
-                counts[label] = counts.get(label, 0) + count
+            counts = _if_few(dict(Counter(self.counts) + Counter(other.counts)))
         return TargetLook(
             self.n_rows + other.n_rows,
             self.n_missing + other.n_missing,
-            _if_few(counts),
+            counts,
             min(self.low, other.low),
             max(self.high, other.high),
             self.total + other.total,
@@ -64,11 +64,9 @@ class TargetLook:
         return self.total / max(self.n_rows - self.n_missing, 1)
 
 
-def _if_few(counts: dict[Any, int] | None) -> dict[Any, int] | None:
+def _if_few(counts: dict[Label, int]) -> dict[Label, int] | None:
     """Return counts of values, or None where they are too many to be classes."""
-    if counts is None or not counts:
-        return counts
-    text = isinstance(next(iter(counts)), str)
+    text = any(isinstance(label, str) for label in counts)
     if text and len(counts) > MOST_LABELS:
         raise InvalidInputError(
             f"The target has more than {MOST_LABELS:,} different words; it is no class and no number."
@@ -96,9 +94,8 @@ class LookTask:
 
     def _look(self, column: pa.Array) -> TargetLook:
         """Return what a batch holds."""
-        known = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
-        values = read_labels(known, self.target)
-        n_rows, n_missing = len(column), len(column) - len(known)
+        values = read_labels(column.filter(pc.invert(pc.is_null(column, nan_is_null=True))), self.target)
+        n_rows, n_missing = len(column), len(column) - len(values)
         if not len(values):
             return TargetLook(n_rows, n_missing, {})
         labels, counts = np.unique(values, return_counts=True)
