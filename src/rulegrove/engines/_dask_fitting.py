@@ -16,7 +16,7 @@ from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
 from rulegrove.engines.predicting import score_over, score_rows
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier, choose_classes
+from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
@@ -163,8 +163,8 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
 def _find_results(X: Any, model: RuleModel, names: Sequence[str], method: str) -> AnyArray:
     """Return the results of a method for a table whose columns are called so."""
     scores = score_rows(model, X, names, warn=True)
-    if method == "predict" and model.classes is not None:
-        return np.asarray(model.classes[choose_classes(scores)])
+    if method == "predict":
+        return model.decide(scores)
     results = model.probabilities(scores) if method == "predict_proba" else scores
     assert results is not None
     return results
