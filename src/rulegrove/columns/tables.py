@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from rulegrove._typing import AnyArray
 from rulegrove._validation import is_missing
+from rulegrove.columns.feature import call_column
 from rulegrove.exceptions import InvalidInputError
 
 Kind = Literal["number", "integer", "text", "category", "time", "mixed"]
@@ -136,7 +137,7 @@ class Table:
 
     def place(self, position: int) -> str:
         """Return what a column is called in messages."""
-        return f"Column {position} ('{self.names[position]}')"
+        return call_column(position, self.names[position])
 
     def read(self, position: int) -> Cells:
         """Return the cells of a column."""
