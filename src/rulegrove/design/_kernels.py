@@ -80,10 +80,16 @@ def _llvm_function(builder: Any, name: str, result: Any, argument: Any) -> Any:
 def _writes(plain: Any, result: Any, *arguments: Any) -> Any:
     """Return a decorator of what writes the vector code that calls of a plain function compile to.
 
-    `result` and `arguments` are the types of its signature; None is an array, of whatever type it comes.
+    `result` and `arguments` are the types of its signature; None is an array, of whatever type it comes. The decorated
+    function takes a builder, a function that gives the pointer to an element of an array, and the arguments.
     """
 
-    def decorate(codegen: Any) -> Any:
+    def decorate(write: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = {id(value): kind for value, kind in zip(args, signature.args, strict=True)}
+            written = write(builder, lambda array, *i: _element(context, builder, kinds[id(array)], array, *i), *args)
+            return context.get_dummy_value() if written is None else written
+
         def describe(typingctx: Any, *given: Any) -> Any:
             own = (came if wanted is None else wanted for came, wanted in zip(given, arguments, strict=True))
             return result(*own), codegen
@@ -93,9 +99,14 @@ def _writes(plain: Any, result: Any, *arguments: Any) -> Any:
         describe.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         step = intrinsic(describe)
         overload(plain, strict=False)(lambda *args: lambda *args: step(*args))
-        return codegen
+        return write
 
     return decorate
+
+
+def _constant(number: int) -> Any:
+    """Return a whole number of 64 bits."""
+    return ir.Constant(_WORD, number)
 
 
 # --- rules into bits --------------------------------------------------------------------------------------------------
@@ -108,10 +119,10 @@ def _compare(block: FloatArray, row: int, start: int, bound: float) -> np.uint64
 
 
 @_writes(_compare, types.uint64, None, _INDEX, _INDEX, types.float64)
-def _compare_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _compare_vector(builder: Any, at: Any, block: Any, row: Any, start: Any, bound: Any) -> Any:
     """Compare 64 numbers at once; the 64 one-bit results are the word."""
-    values = _load(builder, _element(context, builder, signature.args[0], *args[:3]), _DOUBLES)
-    return builder.bitcast(builder.fcmp_ordered("<=", values, _spread(builder, args[3])), _WORD)
+    values = _load(builder, at(block, row, start), _DOUBLES)
+    return builder.bitcast(builder.fcmp_ordered("<=", values, _spread(builder, bound)), _WORD)
 
 
 @njit(nogil=True)
@@ -169,29 +180,27 @@ def _count_pairs(
 
 
 @_writes(_count_pairs, types.void, None, _INDEX, None, _INDEX, _INDEX, _INDEX, None, _INDEX)
-def _count_pairs_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _count_pairs_vector(
+    builder: Any, at: Any, left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
+) -> None:
     """AND and popcount with all sums in vector registers; `n_words` is a multiple of `_LANES`."""
-    left, i, right, j, start, n_words, counts, column = args
-    left_type, _, right_type, _, _, _, counts_type, _ = signature.args
     vector = ir.VectorType(_WORD, _LANES)
     popcount = _llvm_function(builder, f"llvm.ctpop.v{_LANES}i64", vector, vector)
     add_lanes = _llvm_function(builder, f"llvm.vector.reduce.add.v{_LANES}i64", _WORD, vector)
-    zero = ir.Constant(_WORD, 0)
-    steps = [ir.Constant(_WORD, k) for k in range(_SIDE)]
-    lefts = [_element(context, builder, left_type, left, builder.add(i, k), zero) for k in steps]
-    rights = [_element(context, builder, right_type, right, builder.add(j, k), start) for k in steps]
+    steps = [_constant(k) for k in range(_SIDE)]
+    lefts = [at(left, builder.add(i, k), _constant(0)) for k in steps]
+    rights = [at(right, builder.add(j, k), start) for k in steps]
     sums = [cgutils.alloca_once(builder, vector) for _ in range(_SIDE * _SIDE)]
     for total in sums:
         builder.store(ir.Constant(vector, [0] * _LANES), total)
-    with cgutils.for_range_slice(builder, zero, n_words, ir.Constant(_WORD, _LANES)) as (word, _):
+    with cgutils.for_range_slice(builder, _constant(0), n_words, _constant(_LANES)) as (word, _):
         a, b = ([_load(builder, builder.gep(row, [word]), vector) for row in side] for side in (lefts, rights))
         for total, (x, y) in zip(sums, itertools.product(a, b), strict=True):
             shared = builder.call(popcount, [builder.and_(x, y)])
             builder.store(builder.add(builder.load(total), shared), total)
     for total, (a, b) in zip(sums, itertools.product(steps, steps), strict=True):
-        target = _element(context, builder, counts_type, counts, builder.add(i, a), builder.add(column, b))
+        target = at(counts, builder.add(i, a), builder.add(column, b))
         builder.store(builder.call(add_lanes, [builder.load(total)]), target)
-    return context.get_dummy_value()
 
 
 @njit(nogil=True)
@@ -251,20 +260,17 @@ def _fill_table(rows: FloatArray, k: int, tables: FloatArray) -> None:
 
 
 @_writes(_fill_table, types.void, None, _INDEX, None)
-def _fill_table_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _fill_table_vector(builder: Any, at: Any, rows: Any, k: Any, tables: Any) -> None:
     """Add each entry's highest row to the entry without it."""
-    rows, k, tables = args
     vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
-    zero = ir.Constant(_WORD, 0)
     sums: list[Any] = [ir.Constant(vector, [0.0] * _SUM_COLUMNS)]
     for i in range(4):
-        row = builder.add(builder.mul(k, ir.Constant(_WORD, 4)), ir.Constant(_WORD, i))
-        added = _load(builder, _element(context, builder, signature.args[0], rows, row, zero), vector)
+        row = builder.add(builder.mul(k, _constant(4)), _constant(i))
+        added = _load(builder, at(rows, row, _constant(0)), vector)
         sums += [builder.fadd(total, added) for total in sums]
     for entry, total in enumerate(sums):
-        target = _element(context, builder, signature.args[2], tables, k, ir.Constant(_WORD, entry), zero)
+        target = at(tables, k, _constant(entry), _constant(0))
         builder.store(total, _vector_at(builder, target, vector), align=8)
-    return context.get_dummy_value()
 
 
 def _add_lookups(word: np.uint64, tables: FloatArray, sums: FloatArray, row: int) -> None:
@@ -274,21 +280,17 @@ def _add_lookups(word: np.uint64, tables: FloatArray, sums: FloatArray, row: int
 
 
 @_writes(_add_lookups, types.void, types.uint64, None, None, _INDEX)
-def _add_lookups_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _add_lookups_vector(builder: Any, at: Any, word: Any, tables: Any, sums: Any, row: Any) -> None:
     """Look up 16 vectors; four chains of additions, so that one need not wait for another."""
-    word, tables, sums, row = args
     vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
-    zero = ir.Constant(_WORD, 0)
     found = []
     for k in range(16):
-        entry = builder.and_(builder.lshr(word, ir.Constant(_WORD, 4 * k)), ir.Constant(_WORD, 15))
-        place = _element(context, builder, signature.args[1], tables, ir.Constant(_WORD, k), entry, zero)
-        found.append(_load(builder, place, vector))
-    target = _element(context, builder, signature.args[2], sums, row, zero)
+        entry = builder.and_(builder.lshr(word, _constant(4 * k)), _constant(15))
+        found.append(_load(builder, at(tables, _constant(k), entry, _constant(0)), vector))
+    target = at(sums, row, _constant(0))
     chains = [functools.reduce(builder.fadd, found[k::4]) for k in range(4)]
     total = functools.reduce(builder.fadd, [*chains, _load(builder, target, vector)])
     builder.store(total, _vector_at(builder, target, vector), align=8)
-    return context.get_dummy_value()
 
 
 @njit(nogil=True)
@@ -338,15 +340,15 @@ def _sum_where(words: Words, rule: int, first_word: int, last_word: int, values:
 
 
 @_writes(_sum_where, types.float64, None, _INDEX, _INDEX, _INDEX, None)
-def _sum_where_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _sum_where_vector(
+    builder: Any, at: Any, words: Any, rule: Any, first_word: Any, last_word: Any, values: Any
+) -> Any:
     """Use each word as the mask of 64 additions into 64 sums that stay in registers."""
-    words, rule, first_word, last_word, values = args
     total = cgutils.alloca_once(builder, _DOUBLES)
     builder.store(ir.Constant(_DOUBLES, [0.0] * 64), total)
-    one = ir.Constant(_WORD, 1)
-    with cgutils.for_range_slice(builder, first_word, last_word, one) as (word, _):
-        mask = builder.load(_element(context, builder, signature.args[0], words, rule, word))
-        place = _element(context, builder, signature.args[4], values, builder.mul(word, ir.Constant(_WORD, 64)))
+    with cgutils.for_range_slice(builder, first_word, last_word, _constant(1)) as (word, _):
+        mask = builder.load(at(words, rule, word))
+        place = at(values, builder.mul(word, _constant(64)))
         old = builder.load(total)
         new = builder.fadd(old, _load(builder, place, _DOUBLES))
         builder.store(builder.select(builder.bitcast(mask, _BITS), new, old), total)
@@ -385,14 +387,13 @@ def _add_where(word: np.uint64, number: float, scores: FloatArray, start: int) -
 
 
 @_writes(_add_where, types.void, types.uint64, types.float64, None, _INDEX)
-def _add_where_vector(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _add_where_vector(builder: Any, at: Any, word: Any, number: Any, scores: Any, start: Any) -> None:
     """Use the word as the mask of 64 additions."""
-    target = _element(context, builder, signature.args[2], args[2], args[3])
+    target = at(scores, start)
     old = _load(builder, target, _DOUBLES)
-    new = builder.fadd(old, _spread(builder, args[1]))
-    chosen = builder.select(builder.bitcast(args[0], _BITS), new, old)
+    new = builder.fadd(old, _spread(builder, number))
+    chosen = builder.select(builder.bitcast(word, _BITS), new, old)
     builder.store(chosen, _vector_at(builder, target, _DOUBLES), align=8)
-    return context.get_dummy_value()
 
 
 @njit(nogil=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove.columns import Columns
 from rulegrove.design import _kernels
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
-from rulegrove.design.statistics import BLOCK_ROWS, ColumnsLike, Moments, Statistics, divide_rows, evaluate_terms
+from rulegrove.design.statistics import BLOCK_ROWS, Moments, Statistics, divide_rows, evaluate_terms
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 
@@ -192,7 +193,7 @@ def rows_of_words(words: IntArray) -> IntArray:
 
 
 def collect_rows(
-    columns: ColumnsLike,
+    columns: Columns,
     program: RuleProgram,
     linear_terms: LinearTerms,
     y: FloatArray,
@@ -204,7 +205,7 @@ def collect_rows(
 
     Parameters
     ----------
-    columns : ColumnsLike
+    columns : Columns
         The table.
     program : RuleProgram
     linear_terms : LinearTerms

@@ -3,12 +3,12 @@
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
 
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
 
@@ -309,21 +309,8 @@ def _add_strip(dense: FloatArray, gram: FloatArray, start: int) -> None:
     gram[stop:, start:stop] += rest.T
 
 
-class ColumnsLike(Protocol):
-    """A table that gives blocks of rows."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    def take(self, rows: IntArray | slice, features: IntArray) -> FloatArray:
-        """Values of some rows as an ndarray of shape (n_features, n_rows)."""
-        ...
-
-
 def collect_statistics(
-    columns: ColumnsLike,
+    columns: Columns,
     program: RuleProgram,
     linear_terms: LinearTerms,
     y: FloatArray,
@@ -341,7 +328,7 @@ def collect_statistics(
 
     Parameters
     ----------
-    columns : ColumnsLike
+    columns : Columns
         The table.
     program : RuleProgram
         The rules.
@@ -383,7 +370,7 @@ def collect_statistics(
 
 
 def evaluate_terms(
-    columns: ColumnsLike, rows: IntArray | slice, program: RuleProgram, linear_terms: LinearTerms, n_threads: int
+    columns: Columns, rows: IntArray | slice, program: RuleProgram, linear_terms: LinearTerms, n_threads: int
 ) -> tuple[BitMatrix, FloatArray]:
     """Return rules and linear terms on some rows, whose attributes are read once."""
     features = np.union1d(program.used_features, linear_terms.features)

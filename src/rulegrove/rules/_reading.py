@@ -80,8 +80,7 @@ class Reader:
 
     def _refuse(self, problem: str) -> NoReturn:
         """Say what is wrong with the text."""
-        cut = f"{self.text[:SHOWN_LETTERS]}…" if len(self.text) > SHOWN_LETTERS else self.text
-        raise InvalidInputError(printable(f'"{cut}": {problem}')) from None
+        raise InvalidInputError(printable(f'"{_cut(self.text)}": {problem}')) from None
 
     def _spend(self, n_conditions: int) -> None:
         """Refuse a text that takes too long to read."""

@@ -1,7 +1,6 @@
 """A tree of another library as arrays: doubles for its thresholds, codes of this table for its categories."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +15,7 @@ FLOAT32_OVERFLOW = 2.0**128  # where the next float32 after the largest would li
 Sides = tuple[frozenset[int], frozenset[int]]  # codes of this table that go left, and right
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(NamedTuple):
     """One tree, its root first; otherwise nodes stand in any order.
 
     Attributes
@@ -72,14 +70,21 @@ def _widen(singles: npt.NDArray[np.float32]) -> FloatArray:
 
 
 class CategorySplit(NamedTuple):
-    """A split by category as another library has it, in its own codes of the categories."""
+    """A split by category as another library has it, in its own codes of the categories.
+
+    Attributes
+    ----------
+    listed : collection of int
+        Codes that stand at the split.
+    listed_left : bool
+        Whether these go left and all others right, or the other way round.
+    unknown_left : bool or None
+        Whether a category that the library does not know goes left; None if it would refuse it.
+    """
 
     listed: Collection[int]
-    """Codes that stand at the split."""
     listed_left: bool
-    """Whether these go left and all others right, or the other way round."""
     unknown_left: bool | None
-    """Whether a category that the library does not know goes left; None if it would refuse it."""
 
 
 def place_labels(

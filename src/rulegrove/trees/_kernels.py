@@ -31,99 +31,106 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 class TreeLimits(NamedTuple):
-    """What a split must respect."""
+    """What a split must respect.
+
+    Attributes
+    ----------
+    max_features : int
+        Features drawn for a split; drawing goes on while none of those drawn can be split.
+    min_samples_leaf : int
+        Fewest rows of a node.
+    min_impurity : float
+        A node whose weighted variance, summed over the outputs, is not above it stays a leaf.
+    max_conditions : int
+        Most splits between the root and a node.
+    """
 
     max_features: int
-    """Features drawn for a split; drawing goes on while none of those drawn can be split."""
     min_samples_leaf: int = 1
-    """Fewest rows of a node."""
     min_impurity: float = 0.0
-    """A node whose weighted variance, summed over the outputs, is not above it stays a leaf."""
     max_conditions: int = np.iinfo(np.int64).max
-    """Most splits between the root and a node."""
 
 
 class FeatureTable(NamedTuple):
-    """What the kernels know of each feature."""
+    """What the kernels know of the features.
+
+    Attributes
+    ----------
+    first_cells : ndarray of shape (n_features + 1,)
+        Place of each feature's first cell in a histogram, and the end of the last.
+    n_bins : ndarray of shape (n_features,)
+        Bins of each feature, missing not counted.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for a numeric one.
+    ways : ndarray of shape (n_features,)
+        Whether the target rises (1) or falls (-1) with a feature, 0 for either. A feature with a way is cut once on the
+        path to a node: a second cut would give a node that is bounded on both sides, whose rule goes neither way.
+    """
 
     first_cells: IntArray
-    """Place of its first cell in a histogram, and behind the last feature the end of all."""
     n_bins: IntArray
-    """Its bins, missing not counted."""
     n_categories: IntArray
-    """Its categories, 0 for a numeric one."""
     ways: IntArray
-    """Whether the target rises (1) or falls (-1) with it, 0 for either.
-
-    A feature with a way is cut once on the way to a node: a second cut would give a node that is bounded on both sides,
-    whose rule goes neither way.
-    """
 
 
 class Sample(NamedTuple):
-    """The rows to grow a tree on."""
+    """The rows to grow a tree on.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_pool)
+        Bins of all rows of the pool.
+    rows : ndarray of shape (n_sample,)
+        Which rows of the pool; they end in the order of the leaves.
+    work : ndarray of shape (n_sample, 2 + 2 * n_outputs)
+        Weight, weighted residuals, weighted curvatures and weighted squared residual of `rows`, in their order.
+    """
 
     codes: ByteArray
-    """Bins of all rows of the pool, one feature a row."""
     rows: IntArray
-    """Which rows of the pool; they end in the order of the leaves."""
     work: FloatArray
-    """Weight, weighted residuals, weighted curvatures and weighted squared residual; in the order of `rows`."""
 
 
 class Nodes(NamedTuple):
-    """The nodes of a growing tree, the root first; those that are not there yet are zeros, features and cuts -1."""
+    """The nodes of a growing tree, the root first.
+
+    Attributes
+    ----------
+    features, children, cuts : ndarray of shape (n_nodes,)
+        Feature of the split; the first of the two children, which follow each other, -1 for a leaf; the last bin going
+        left, -1 for a categorical split. They come as -1.
+    sides : ndarray of shape (n_nodes, 256)
+        Side of each code. It and all that follow come as zeros.
+    n_rows : ndarray of shape (n_nodes,)
+        Rows of the sample.
+    sums : ndarray of shape (n_nodes, 2 + 2 * n_outputs)
+        Sums of ``Sample.work``.
+    parents, begins, depths, slots : ndarray of shape (n_nodes,)
+        The node above; the place of the first row in the sample; the number of splits above; the place of the
+        histogram.
+    gains : ndarray of shape (n_nodes,)
+        Gain of the split; -1 while it is not known, 0 if there is none or the split is made.
+    """
 
     features: Int32Array
-    """Feature of the split."""
     children: Int32Array
-    """The first of the two children, which follow each other; -1 for a leaf."""
     cuts: Int32Array
-    """Last bin going left, -1 for a categorical split."""
     sides: ByteArray
-    """Side of each of the 256 codes."""
     n_rows: IntArray
-    """Rows of the sample."""
     sums: FloatArray
-    """Sums of ``Sample.work``."""
     parents: IntArray
-    """The node above."""
     begins: IntArray
-    """Place of the first row in the sample."""
     depths: IntArray
-    """Splits above the node."""
     slots: IntArray
-    """Place of the histogram."""
     gains: FloatArray
-    """Gain of the split; -1 if it is still to be found, 0 if there is none or it is made."""
-
-
-class GrownTree(NamedTuple):
-    """One tree in terms of bins; node 0 is the root and the right child follows the left one."""
-
-    features: Int32Array
-    """Feature of each node's split, -1 for a leaf."""
-    children: Int32Array
-    """The left child."""
-    cuts: Int32Array
-    """Last bin going left, -1 for a categorical split."""
-    sides: ByteArray
-    """Side of each of the 256 codes: 0 neither, 1 left, 2 right."""
-    n_samples: IntArray
-    """Rows of the sample in each node."""
-    values: FloatArray
-    """Newton step of each output."""
 
 
 class Space(NamedTuple):
-    """Working space of a scan over the cells of a feature."""
+    """Working space of a scan: the cells in its order, what categories are sorted by, one number an output."""
 
     order: IntArray
-    """The cells in the order of the scan."""
     keys: FloatArray
-    """What categories are sorted by."""
     prefix: FloatArray
-    """One number an output."""
 
 
 @njit(nogil=True, error_model="numpy")
@@ -161,13 +168,7 @@ def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Word
         state[0] = x
         other = k + np.int64(x >> np.uint64(33)) % (len(order) - k)
         order[k], order[other] = order[other], order[k]
-    for k in range(first + 1, last):
-        f = order[k]
-        j = k
-        while j > first and order[j - 1] > f:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = f
+    order[first:last].sort()
 
 
 @njit(nogil=True, error_model="numpy")
@@ -409,11 +410,20 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
+def _make_nodes(n_nodes: int, n_columns: int) -> Nodes:
+    """Return room for the nodes of a tree."""
+    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
+    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
+    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
+    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
+
+
+@njit(nogil=True, error_model="numpy")
 def grow_tree(
     sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: int, candidates: IntArray, state: Words,
-    histograms: FloatArray, nodes: Nodes
-) -> int:  # fmt: skip
-    """Grow one tree into `nodes`, best split first, and return its number of nodes.
+    histograms: FloatArray
+) -> tuple[int, Nodes]:  # fmt: skip
+    """Grow one tree, best split first; return its number of nodes, and room for the most, of which they are the first.
 
     `candidates` are the features that can be split, and `state` the state of the random generator; both change when
     features are drawn. `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for
@@ -421,6 +431,7 @@ def grow_tree(
     counted. A leaf may carry a split that found no room.
     """
     work = sample.work
+    nodes = _make_nodes(2 * max_leaves - 1, work.shape[1])
     begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
     n_columns = work.shape[1]
     n_outputs = n_columns // 2 - 1
@@ -501,13 +512,15 @@ def grow_tree(
         nodes.parents[fresh] = nodes.parents[fresh + 1] = chosen
         n_nodes += 2
         n_leaves += 1
-    return n_nodes
+    return n_nodes, nodes
 
 
 @njit(nogil=True, error_model="numpy")
-def add_tree(codes: ByteArray, tree: GrownTree, factor: float, scores: FloatArray) -> None:
+def add_tree(
+    codes: ByteArray, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
+    values: FloatArray, factor: float, scores: FloatArray
+) -> None:  # fmt: skip
     """Add `factor` times the tree's values to the scores (n_rows, n_outputs) of the binned rows, in place."""
-    features, children, cuts, sides, _, values = tree
     n_rows, n_outputs = scores.shape
     places = np.empty(BLOCK_ROWS, dtype=np.int32)
     for begin in range(0, n_rows, BLOCK_ROWS):
@@ -541,7 +554,6 @@ def find_nodes(
     places: Int32Array
 ) -> None:  # fmt: skip
     """Write into `places` (n_trees, n_rows) the node of each tree where each row of the block ends."""
-    one = np.uint64(1)
     for tree in range(len(roots)):
         for i in range(block.shape[1]):
             node = roots[tree]
@@ -554,7 +566,7 @@ def find_nodes(
                     side = LEFT if x <= thresholds[node] else RIGHT
                 elif 0.0 <= x < 256.0:
                     code = np.int64(x)
-                    bit = one << np.uint64(code & 63)
+                    bit = ONE << np.uint64(code & 63)
                     if left_categories[node, code >> 6] & bit:
                         side = LEFT
                     elif right_categories[node, code >> 6] & bit:

@@ -162,10 +162,9 @@ def _gather_forest(trees: Sequence[GrownTree], bins: Bins, n_outputs: int) -> Fo
     sizes = np.array([len(tree.features) for tree in trees], dtype=np.int64)
     roots = np.cumsum(sizes) - sizes
     root = np.repeat(roots, sizes)
-    feature = np.concatenate([np.empty(0, np.int32), *(tree.features for tree in trees)])
-    children = np.concatenate([np.empty(0, np.int32), *(tree.children for tree in trees)])
-    cuts = np.concatenate([np.empty(0, np.int32), *(tree.cuts for tree in trees)])
-    sides = np.concatenate([np.empty((0, 256), np.uint8), *(tree.sides for tree in trees)])
+    none, no_sides = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
+    nothing = GrownTree(none, none, none, no_sides, np.empty(0, np.int64), np.empty((0, n_outputs)))
+    feature, children, cuts, sides, n_samples, value = map(np.concatenate, zip(nothing, *trees, strict=True))
     inner = feature >= 0
     numeric = inner & (cuts >= 0)
     left = np.where(inner, children + root, -1).astype(np.int32)
@@ -186,8 +185,8 @@ def _gather_forest(trees: Sequence[GrownTree], bins: Bins, n_outputs: int) -> Fo
         left=left,
         right=right,
         parent=parent,
-        value=np.concatenate([np.empty((0, n_outputs)), *(tree.values for tree in trees)]),
-        n_samples=np.concatenate([np.empty(0, np.int64), *(tree.n_samples for tree in trees)]),
+        value=value,
+        n_samples=n_samples,
     )
 
 

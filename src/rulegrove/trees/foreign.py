@@ -145,18 +145,15 @@ def _names(model: Any, source: Any, library: str) -> list[str] | None:
 
 def _cut(nodes: Nodes, max_depth: int | None) -> Nodes:
     """Return a tree level by level, without what lies deeper than some level."""
-    levels, depth = [np.zeros(1, dtype=np.int64)], 0
-    while levels[-1].size:
-        if depth == max_depth:
-            break
+    levels = [np.zeros(1, dtype=np.int64)]
+    while levels[-1].size and len(levels) - 1 != max_depth:
         split = levels[-1][nodes.feature[levels[-1]] >= 0]
         levels.append(np.column_stack([nodes.left[split], nodes.right[split]]).ravel())
-        depth += 1
     order = np.concatenate(levels)
     places = np.full(nodes.feature.size, -1, dtype=np.int64)
     places[order] = np.arange(order.size)
     feature = nodes.feature[order]
-    if max_depth is not None and depth == max_depth:
+    if len(levels) - 1 == max_depth:
         feature[order.size - levels[-1].size :] = -1
     inner = feature >= 0
     return Nodes(

@@ -1,19 +1,11 @@
 """Growing one tree on a sample of binned rows, best split first."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from rulegrove._typing import ByteArray, FloatArray, IntArray
-from rulegrove.trees._kernels import (
-    MISSING,
-    TINY,
-    FeatureTable,
-    GrownTree,
-    Nodes,
-    Sample,
-    TreeLimits,
-    add_tree,
-    grow_tree,
-)
+from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray
+from rulegrove.trees._kernels import MISSING, TINY, FeatureTable, Sample, TreeLimits, add_tree, grow_tree
 from rulegrove.trees.binning import Bins
 
 __all__ = ["GrownTree", "TreeGrower", "TreeLimits"]
@@ -26,6 +18,33 @@ ROWS_PER_CELL = 6
 
 FLAT = 1e-3
 """Mean curvature of a node at or below which the loss counts as flat there."""
+
+
+class GrownTree(NamedTuple):
+    """One tree in terms of bins; node 0 is the root and the right child follows the left one.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_nodes,)
+        Feature of each node's split, -1 for a leaf.
+    children : ndarray of shape (n_nodes,)
+        The left child.
+    cuts : ndarray of shape (n_nodes,)
+        Last bin going left, -1 for a categorical split.
+    sides : ndarray of shape (n_nodes, 256)
+        Side of each code: 0 neither, 1 left, 2 right.
+    n_samples : ndarray of shape (n_nodes,)
+        Rows of the sample in each node.
+    values : ndarray of shape (n_nodes, n_outputs)
+        Newton step of each output.
+    """
+
+    features: Int32Array
+    children: Int32Array
+    cuts: Int32Array
+    sides: ByteArray
+    n_samples: IntArray
+    values: FloatArray
 
 
 class TreeGrower:
@@ -101,10 +120,9 @@ class TreeGrower:
         level, work = _centre(residuals, curvatures, weights)
         table = FeatureTable(self._first_cells * (2 + n_outputs), bins.n_bins, bins.n_categories, self._ways)
         histograms = self._working_space(len(rows), max_leaves, int(table.first_cells[-1]))
-        nodes = _make_nodes(2 * max_leaves - 1, work.shape[1])
-        n = grow_tree(
+        n, nodes = grow_tree(
             Sample(self._codes, rows.copy(), work), table, self._limits, max_leaves, self._candidates.copy(),
-            np.array([seed], dtype=np.uint64), histograms, nodes,
+            np.array([seed], dtype=np.uint64), histograms,
         )  # fmt: skip
         features, children, sides = nodes.features[:n], nodes.children[:n], nodes.sides[:n]
         features[children < 0] = -1
@@ -116,7 +134,7 @@ class TreeGrower:
 
     def add(self, tree: GrownTree, factor: float, scores: FloatArray) -> None:
         """Add `factor` times the tree to the scores of all rows of the pool, in place."""
-        add_tree(self._codes, tree, factor, scores)
+        add_tree(self._codes, tree.features, tree.children, tree.cuts, tree.sides, tree.values, factor, scores)
 
     def _working_space(self, n_rows: int, max_leaves: int, size: int) -> FloatArray:
         """Return room for the histograms of all leaves, or of one where that is too much or of no use."""
@@ -127,14 +145,6 @@ class TreeGrower:
         if self._histograms.shape[0] < n_slots or self._histograms.shape[1] != size:
             self._histograms = np.zeros((n_slots, size))
         return self._histograms[:n_slots]
-
-
-def _make_nodes(n_nodes: int, n_columns: int) -> Nodes:
-    """Return room for the nodes of a tree."""
-    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
-    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
-    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
-    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
 
 
 def _centre(residuals: FloatArray, curvatures: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
