@@ -1,5 +1,6 @@
 """The kernels' compiler: cached where a folder can be written; says so when there is something to compile."""
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,7 +16,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _kernels: list[Any] = []
 _told = False
-_warned = False
 _compile: Any = numba.njit  # its annotations do not know all options
 _register: Any = event.register  # has none
 
@@ -45,18 +45,16 @@ def njit(**options: Any) -> Callable[[F], F]:
     return decorate
 
 
+@functools.cache
 def _warn_uncached() -> None:
     """Say once that nothing is kept."""
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "No folder can be written to keep compiled kernels in, neither beside the package nor in the home of the "
-            "user, so every process compiles them anew, some 15 seconds at its first fit. Set the environment variable "
-            "NUMBA_CACHE_DIR to a folder that can be written.",
-            KernelCacheWarning,
-            stacklevel=4,
-        )
+    warnings.warn(
+        "No folder can be written to keep compiled kernels in, neither beside the package nor in the home of the user, "
+        "so every process compiles them anew, some 15 seconds at its first fit. Set the environment variable "
+        "NUMBA_CACHE_DIR to a folder that can be written.",
+        KernelCacheWarning,
+        stacklevel=4,
+    )
 
 
 class _Notice(event.Listener):

@@ -1,5 +1,6 @@
 """Checks of parameters, targets and weights; the only place that touches scikit-learn's private helpers."""
 
+import contextlib
 from numbers import Integral
 from typing import Any
 
@@ -103,10 +104,8 @@ def _tidy_objects(values: AnyArray) -> AnyArray:
     if all(isinstance(value, (bool, np.bool_)) for value in present):
         return values.astype(bool)
     if all(isinstance(value, Integral) and not isinstance(value, bool) for value in present):
-        try:
+        with contextlib.suppress(OverflowError):
             return values.astype(np.int64)
-        except OverflowError:
-            return values
     return values
 
 

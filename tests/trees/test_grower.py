@@ -15,7 +15,19 @@ from rulegrove.trees.grower import GrownTree, TreeGrower, TreeLimits
 LEFT, RIGHT = 1, 2
 
 
-def grow(block, y, weights=None, *, n_categories=None, rows=None, max_leaves=6, seed=1, curvatures=None, **limits):
+def grow(
+    block,
+    y,
+    weights=None,
+    *,
+    n_categories=None,
+    rows=None,
+    max_leaves=6,
+    seed=1,
+    curvatures=None,
+    monotonic=None,
+    **limits,
+):
     """Grow one tree on all rows; return the grower's bins, codes and tree."""
     n_features, n_rows = block.shape
     n_categories = np.zeros(n_features, dtype=np.int64) if n_categories is None else n_categories
@@ -25,7 +37,7 @@ def grow(block, y, weights=None, *, n_categories=None, rows=None, max_leaves=6, 
     weights = np.ones(n_rows) if weights is None else weights
     curvatures = np.ones_like(y) if curvatures is None else curvatures
     limits.setdefault("max_features", n_features)
-    trees = TreeGrower(bins, codes, TreeLimits(**limits))
+    trees = TreeGrower(bins, codes, TreeLimits(**limits), monotonic)
     tree = trees.grow(rows, y[rows], curvatures[rows], weights[rows], max_leaves=max_leaves, seed=seed)
     return bins, codes, tree
 

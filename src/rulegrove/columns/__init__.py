@@ -7,7 +7,7 @@ missing. The user's memory is read in place; only text, categories and dates are
 
 from rulegrove.columns.blocks import CHUNK_ROWS, Columns
 from rulegrove.columns.encoding import encode_columns
-from rulegrove.columns.feature import Feature, Part, list_sources, locate_sources
+from rulegrove.columns.feature import Feature, Part, call_column, list_sources, locate_sources
 from rulegrove.columns.learning import Reading, learn_columns
 from rulegrove.columns.tables import as_table, count_rows, is_frame, list_names
 
@@ -18,6 +18,7 @@ __all__ = [
     "Part",
     "Reading",
     "as_table",
+    "call_column",
     "count_rows",
     "encode_columns",
     "is_frame",

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.columns.feature import Feature, list_sources
+from rulegrove.columns.feature import Feature, call_column, list_sources
 from rulegrove.exceptions import InvalidInputError
 
 CHUNK_ROWS = 1024  # rows gathered at once from a row-major array, so that the transposition stays in cache
@@ -77,7 +77,8 @@ class Columns:
             return block
         for start in range(0, n_taken, CHUNK_ROWS):
             stop = min(start + CHUNK_ROWS, n_taken)
-            block[:, start:stop] = _dense(self._matrix[_part(rows, start, stop)]).T[wanted]
+            part = self._matrix[_part(rows, start, stop)]
+            block[:, start:stop] = (part.toarray() if issparse(part) else part).T[wanted]
         return block
 
     def check_finite(self) -> None:
@@ -93,8 +94,8 @@ class Columns:
             infinite = np.any([np.isinf(chunk).any(axis=0) for chunk in chunks], axis=0)
             first = int(np.argmax(infinite)) if infinite.any() else None
         if first is not None:
-            told = f"Column {first} ('{self.features[first].name}')"
-            check_finite(self.take(slice(None), np.array([first]))[0], told)
+            values = self.take(slice(None), np.array([first]))[0]
+            check_finite(values, call_column(first, self.features[first].name))
 
 
 def check_finite(values: AnyArray, told: str) -> None:
@@ -106,11 +107,6 @@ def check_finite(values: AnyArray, told: str) -> None:
             f"{told} must be finite or missing; got {values[row]} in row {row}. Replace infinite values by a bound or "
             "by NaN."
         )
-
-
-def _dense(block: Any) -> AnyArray:
-    """Return some rows of a matrix as an array."""
-    return np.asarray(block.toarray() if issparse(block) else block)
 
 
 def _part(rows: IntArray | slice, start: int, stop: int) -> IntArray | slice:

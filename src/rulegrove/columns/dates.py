@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -86,11 +86,11 @@ def parse_times(values: AnyArray) -> AnyArray | None:
     >>> parse_times(np.array(["2024-02-30"], dtype=object)) is None
     True
     """
-    labels = {value for value in values if value is not None}
+    labels = set(values) - {None}
     if not labels or not all(_ISO.fullmatch(label) for label in labels):
         return None
     try:
-        known = {label: _parse_time(label) for label in labels}
+        known = {label: as_time(dt.datetime.fromisoformat(label.replace("/", "-"))) for label in labels}
     except ValueError:  # no such day or hour
         return None
     nothing = np.datetime64("NaT", "us")
@@ -105,11 +105,12 @@ def looks_like_dates(values: AnyArray) -> bool:
     >>> looks_like_dates(np.array(["31/12/2020", None, "1.1.21"], dtype=object))
     True
     """
-    labels = {value for value in values if value is not None}
+    labels = set(values) - {None}
     return bool(labels) and all(_OTHER_DATE.fullmatch(label) for label in labels)
 
 
-def _parse_time(text: str) -> np.datetime64:
-    """Return the time that a text writes; one with a zone in UTC."""
-    time = dt.datetime.fromisoformat(text.replace("/", "-"))
-    return np.datetime64(time if time.tzinfo is None else time.astimezone(dt.UTC).replace(tzinfo=None), "us")
+def as_time(value: Any) -> np.datetime64:
+    """Return a date or time in microseconds; one with a zone in UTC."""
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        value = value.astimezone(dt.UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")

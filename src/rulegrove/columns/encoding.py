@@ -11,7 +11,7 @@ from rulegrove._validation import is_missing
 from rulegrove._warn import warn_user
 from rulegrove.columns.blocks import Columns, check_finite
 from rulegrove.columns.dates import parse_times, read_part
-from rulegrove.columns.feature import Feature, list_sources
+from rulegrove.columns.feature import Feature, call_column, list_sources
 from rulegrove.columns.numbers import read_numbers
 from rulegrove.columns.tables import Cells, Table
 from rulegrove.exceptions import InvalidInputError, UnknownCategoryWarning
@@ -59,7 +59,7 @@ class _Encoded(Sequence[AnyArray]):
     def __init__(self, table: Table, features: Sequence[Feature], names: Sequence[str], warn: bool):
         self._table, self._features, self._warn = table, features, warn
         self._places = {name: place for place, name in enumerate(names)}
-        self._cells: dict[int, Cells] = {}
+        self._dates: dict[int, AnyArray] = {}
         self._values: dict[int, AnyArray] = {}
         self._lock = threading.Lock()  # several threads score blocks of rows
 
@@ -77,7 +77,7 @@ class _Encoded(Sequence[AnyArray]):
         if feature.source not in self._places:
             raise InvalidInputError(f"X has no column {feature.source!r}, which the model needs.")
         place = self._places[feature.source]
-        told = f"Column {place} ('{feature.source}')"
+        told = call_column(place, feature.source)
         if feature.part is not None:
             return read_part(self._times(place, told), feature.part)
         cells = self._table.read(place)
@@ -97,7 +97,7 @@ class _Encoded(Sequence[AnyArray]):
 
     def _times(self, place: int, told: str) -> AnyArray:
         """Return a column of dates, kept for its other parts."""
-        if place not in self._cells:
+        if place not in self._dates:
             cells = self._table.read(place)
             times = parse_times(cells.values) if cells.kind == "text" else cells.values
             if all(map(is_missing, cells.values)):  # as a few rows may well be, whatever their type
@@ -108,22 +108,22 @@ class _Encoded(Sequence[AnyArray]):
                     f"{told} was dates when the model was fitted; got {came}. Write dates as 2024-02-29, or as "
                     "2024-02-29 13:45:00."
                 )
-            self._cells[place] = Cells(times, "time")
-        return self._cells[place].values
+            self._dates[place] = times
+        return self._dates[place]
 
 
 def _check_labels(cells: Cells, feature: Feature, told: str) -> AnyArray:
     """Return the labels of a column, refusing numbers for text and text for numbers."""
     values = cells.values
     was_text = any(isinstance(label, str) for label in feature.categories or ())
-    came: str | None
+    came = ""
     if cells.kind == "time":
         came = "dates"
-    elif values.dtype != object:
-        came = "numbers" if was_text and not np.isnan(values).all() else None
-    else:
-        came = "text" if not was_text and feature.categories and any(isinstance(v, str) for v in values) else None
-    if came is not None:
+    elif values.dtype != object and was_text and not np.isnan(values).all():
+        came = "numbers"
+    elif values.dtype == object and feature.categories and not was_text and any(isinstance(v, str) for v in values):
+        came = "text"
+    if came:
         raise InvalidInputError(
             f"{told} was {'text' if was_text else 'numbers'} when the model was fitted; got {came}. Convert it to the "
             "categories of the fit."

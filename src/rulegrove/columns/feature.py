@@ -57,6 +57,17 @@ class Feature:
         return 0 if self.categories is None else len(self.categories) + self.pooled
 
 
+def call_column(position: int, name: str) -> str:
+    """Return what messages call a column.
+
+    Examples
+    --------
+    >>> call_column(3, "age")
+    "Column 3 ('age')"
+    """
+    return f"Column {position} ('{name}')"
+
+
 def list_sources(features: Iterable[Feature]) -> tuple[str, ...]:
     """Return the columns that attributes are read from, each once, in their order.
 

@@ -94,8 +94,7 @@ def learn_columns(
         columns = Columns([Feature(name) for name in table.names], table.matrix)
         columns.check_finite()
         return columns
-    learner = _Learner(table, reading, rows, table.n_rows if n_rows is None else n_rows)
-    return learner.learn()
+    return _Learner(table, reading, rows, table.n_rows if n_rows is None else n_rows).learn()
 
 
 class _Learner:
@@ -103,7 +102,7 @@ class _Learner:
 
     def __init__(self, table: Table, reading: Reading, rows: IntArray | None, n_rows: int):
         self.table, self.rows, self.n_rows = table, rows, n_rows
-        self.reading, self.max_categories = reading, reading.max_categories
+        self.reading = reading
         self.categorical = _choose(reading.categorical, table.names, "categorical_features")
         self.numeric = _choose(reading.numeric, table.names, "numeric_features")
         self.left_out = _choose(reading.identifiers, table.names, "identifiers")
@@ -147,7 +146,7 @@ class _Learner:
             return None
         values, name = self._drawn(cells.values), self.table.names[position]
         if cells.kind == "text":
-            present = [value for value in values if value is not None]
+            present = _list_present(values)
             if len(present) < FEW_ROWS or len(set(present)) < len(present):
                 return None
             if parse_times(values) is not None or looks_like_dates(values) or _count_numbers(values):
@@ -176,15 +175,18 @@ class _Learner:
         name, place, values = self.table.names[position], self.table.place(position), cells.values
         if position in self.numeric and values.dtype == object:
             yield Feature(name, as_text=True), self._read_numbers(place, values)
+        elif cells.kind == "mixed":
+            kinds = ", ".join(sorted({type(value).__name__ for value in _list_present(values)}))
+            raise TypeError(
+                f"{place} is neither numeric nor categorical: each argument must be a string or a number, all of one "
+                f"kind; got {kinds}. List it in `numeric_features` to take other words as missing, or convert all of "
+                "it to text."
+            )
         elif position in self.categorical:
-            if cells.kind == "mixed":
-                _refuse_mixed(place, values)
             if cells.kind == "time":
                 raise InvalidInputError(f"{place} is dates, which are no categories; convert them to text first.")
             feature = self._categories(name, place, values)
             yield feature, encode_labels(values, feature)
-        elif cells.kind == "mixed":
-            _refuse_mixed(place, values)
         elif cells.kind == "time" or (cells.kind == "text" and parse_times(self._drawn(values)) is not None):
             times = parse_times(values) if cells.kind == "text" else values
             if times is None:
@@ -225,21 +227,19 @@ class _Learner:
     def _doubt_text(self, place: str, values: AnyArray) -> bool:
         """Warn of text that seems to be numbers or dates; tell whether it does."""
         drawn = self._drawn(values)
-        n_numbers = _count_numbers(drawn)
+        n_numbers, present = _count_numbers(drawn), _list_present(drawn)
         if n_numbers:
-            n_present = sum(value is not None for value in drawn)
             odd = next(row for row, value in enumerate(values) if value is not None and is_marked(value))
             warn_user(
-                f"{place}: {n_numbers:,} of {n_present:,} values are numbers; row {odd} has {values[odd][:40]!r}. "
+                f"{place}: {n_numbers:,} of {len(present):,} values are numbers; row {odd} has {values[odd][:40]!r}. "
                 "Each different text is a category now; list the column in `numeric_features` to read the numbers and "
                 "take other words as missing.",
                 DoubtfulColumnWarning,
             )
         elif looks_like_dates(drawn):
-            first = next(value for value in drawn if value is not None)
             warn_user(
-                f"{place} looks like dates such as {first!r}, of which nothing says where the day stands; each is a "
-                "category now. Write them as 2024-02-29 to have them read as dates.",
+                f"{place} looks like dates such as {present[0]!r}, of which nothing says where the day stands; each is "
+                "a category now. Write them as 2024-02-29 to have them read as dates.",
                 DoubtfulColumnWarning,
             )
         else:
@@ -250,7 +250,7 @@ class _Learner:
         """Return a categorical attribute: all labels, or of many the frequent ones, which is said unless `quiet`."""
         counts = _count_labels(self._drawn(values), place)
         labels = _sort_labels(counts, place)
-        kept = _keep_frequent(labels, counts, self.max_categories)
+        kept = _keep_frequent(labels, counts, self.reading.max_categories)
         if len(kept) == len(labels):
             return Feature(name, labels)
         if not quiet:
@@ -266,13 +266,18 @@ class _Learner:
 
     def _doubt_categories(self, place: str, feature: Feature, values: AnyArray) -> None:
         """Warn of categories that hardly ever come twice."""
-        n_labels, n_present = feature.n_categories, sum(value is not None for value in self._drawn(values))
+        n_labels, n_present = feature.n_categories, len(_list_present(self._drawn(values)))
         if self.finds_identifiers and not feature.pooled and n_labels > FEW_LABELS and 2 * n_labels > n_present:
             warn_user(
                 f"{place} has {n_labels:,} categories on {n_present:,} rows, most of which say nothing of other rows; "
                 "list the column in `identifiers` to leave it out.",
                 DoubtfulColumnWarning,
             )
+
+
+def _list_present(values: AnyArray) -> list[Any]:
+    """Return the cells of labels or text that are not missing."""
+    return [value for value in values if value is not None]
 
 
 def _keep_frequent(
@@ -288,7 +293,7 @@ def _keep_frequent(
 
 def _count_numbers(values: AnyArray) -> int:
     """Return how many cells of text are numbers, if that is most of them and not all as a program writes them."""
-    present = [value for value in values if value is not None]
+    present = _list_present(values)
     known = read_distinct(present)
     if np.count_nonzero(~np.isnan(list(known.values()))) <= FEW_NUMBERS or not any(map(is_marked, known)):
         return 0
@@ -296,19 +301,10 @@ def _count_numbers(values: AnyArray) -> int:
     return n_numbers if 2 * n_numbers >= len(present) else 0
 
 
-def _refuse_mixed(place: str, values: AnyArray) -> None:
-    """Refuse a column of numbers and text."""
-    kinds = ", ".join(sorted({type(value).__name__ for value in values if value is not None}))
-    raise TypeError(
-        f"{place} is neither numeric nor categorical: each argument must be a string or a number, all of one kind; got "
-        f"{kinds}. List it in `numeric_features` to take other words as missing, or convert all of it to text."
-    )
-
-
 def _count_labels(values: AnyArray, place: str) -> "Counter[Hashable]":
     """Return how often each label occurs."""
     if values.dtype == object:
-        return Counter(value for value in values if value is not None)
+        return Counter(_list_present(values))
     labels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     check_finite(labels, place)
     return Counter(dict(zip(labels.tolist(), counts.tolist(), strict=True)))

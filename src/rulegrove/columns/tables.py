@@ -14,6 +14,8 @@ from sklearn.utils import check_array
 
 from rulegrove._typing import AnyArray
 from rulegrove._validation import is_missing
+from rulegrove.columns.dates import as_time
+from rulegrove.columns.feature import call_column
 from rulegrove.exceptions import InvalidInputError
 
 Kind = Literal["number", "integer", "text", "category", "time", "mixed"]
@@ -136,7 +138,7 @@ class Table:
 
     def place(self, position: int) -> str:
         """Return what a column is called in messages."""
-        return f"Column {position} ('{self.names[position]}')"
+        return call_column(position, self.names[position])
 
     def read(self, position: int) -> Cells:
         """Return the cells of a column."""
@@ -204,7 +206,7 @@ def _read_objects(values: AnyArray, place: str) -> Cells:
     present = values[~missing]
     if len(present) and all(isinstance(value, (dt.date, np.datetime64)) for value in present):
         times = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
-        times[~missing] = [_as_time(value) for value in present]
+        times[~missing] = [as_time(value) for value in present]
         return Cells(times, "time")
     if len(present) and all(isinstance(value, dt.time) for value in present):
         hours = np.full(len(values), np.nan)
@@ -229,13 +231,6 @@ def _read_objects(values: AnyArray, place: str) -> Cells:
             f"{place} holds a number beyond 1.8e308, the largest that a float can be. Rescale the column or drop it."
         ) from None
     return Cells(numbers, "number")
-
-
-def _as_time(value: Any) -> np.datetime64:
-    """Return a date or time; one with a zone in UTC."""
-    if isinstance(value, dt.datetime) and value.tzinfo is not None:
-        value = value.astimezone(dt.UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
 
 
 def _as_hours(value: dt.time | None) -> float:

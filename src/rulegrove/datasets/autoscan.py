@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +101,8 @@ def load_autoscan(path: str | os.PathLike[str]) -> Dataset:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file)
         _check_header(next(lines, []))
-        table = np.array(list(_rows(lines)), dtype=np.float64).reshape(-1, len(_HEADER))
+        rows = [_row(number, line) for number, line in enumerate(lines, start=2) if line]
+    table = np.array(rows, dtype=np.float64).reshape(-1, len(_HEADER))
     if not len(table):
         raise InvalidInputError(f"{str(path)!r} has a header but no rows.")
     return Dataset(
@@ -125,13 +126,6 @@ def _check_header(header: Sequence[str]) -> None:
     raise InvalidInputError(
         f"The header must be the {len(AUTOSCAN_FEATURES)} names of `AUTOSCAN_FEATURES`, then 'class'; got {found}."
     )
-
-
-def _rows(lines: Iterator[list[str]]) -> Iterator[list[float]]:
-    """Turn the lines after the header into numbers, blank lines left out."""
-    for number, line in enumerate(lines, start=2):
-        if line:
-            yield _row(number, line)
 
 
 def _row(number: int, line: list[str]) -> list[float]:

@@ -1,6 +1,7 @@
 """The ten data sets of the paper, read from the package."""
 
 import difflib
+from dataclasses import replace
 from importlib.resources import files
 from typing import Literal, overload
 
@@ -91,22 +92,14 @@ def load(name: str, *, return_X_y: bool = False) -> Dataset | tuple[FloatArray, 
     ((846, 18), ['bus', 'opel', 'saab', 'van'])
     """
     if name not in _DESCRIPTIONS:
-        raise InvalidInputError(_unknown(name))
-    dataset = _generate_waveform() if name == "waveform" else _read(name)
+        close = difflib.get_close_matches(str(name).lower(), _DESCRIPTIONS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise InvalidInputError(f"`name` must be one of {', '.join(_DESCRIPTIONS)}; got {name!r}.{hint}")
+    if name == "waveform":
+        dataset = replace(make_waveform(random_state=_WAVEFORM_SEED), description=_DESCRIPTIONS[name])
+    else:
+        dataset = _read(name)
     return (dataset.X, dataset.y) if return_X_y else dataset
-
-
-def _unknown(name: object) -> str:
-    """Say which names there are, and which one was probably meant."""
-    close = difflib.get_close_matches(str(name).lower(), _DESCRIPTIONS, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"`name` must be one of {', '.join(_DESCRIPTIONS)}; got {name!r}.{hint}"
-
-
-def _generate_waveform() -> Dataset:
-    """Draw the waveform set, always the same."""
-    drawn = make_waveform(random_state=_WAVEFORM_SEED)
-    return Dataset("waveform", _DESCRIPTIONS["waveform"], drawn.X, drawn.y, drawn.feature_names)
 
 
 def _read(name: str) -> Dataset:

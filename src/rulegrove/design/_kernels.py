@@ -7,6 +7,7 @@ vectors for processors with narrower registers, so one source is right everywher
 """
 
 import functools
+import inspect
 import itertools
 from typing import Any
 
@@ -36,6 +37,7 @@ _SCORE_WORDS = 8  # words a pass: one cache line of every bit column
 _ZERO = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
+_INDEX = types.intp
 _WORD = ir.IntType(64)
 _BITS = ir.VectorType(ir.IntType(1), 64)
 _DOUBLES = ir.VectorType(ir.DoubleType(), 64)
@@ -75,6 +77,38 @@ def _llvm_function(builder: Any, name: str, result: Any, argument: Any) -> Any:
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [argument]), name)
 
 
+def _writes(plain: Any, result: Any, *arguments: Any) -> Any:
+    """Return a decorator of what writes the vector code that calls of a plain function compile to.
+
+    `result` and `arguments` are the types of its signature; None is an array, of whatever type it comes. The decorated
+    function takes a builder, a function that gives the pointer to an element of an array, and the arguments.
+    """
+
+    def decorate(write: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = {id(value): kind for value, kind in zip(args, signature.args, strict=True)}
+            written = write(builder, lambda array, *i: _element(context, builder, kinds[id(array)], array, *i), *args)
+            return context.get_dummy_value() if written is None else written
+
+        def describe(typingctx: Any, *given: Any) -> Any:
+            own = (came if wanted is None else wanted for came, wanted in zip(given, arguments, strict=True))
+            return result(*own), codegen
+
+        names = ("typingctx", *inspect.signature(plain).parameters)  # numba asks for all of them
+        parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+        describe.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        step = intrinsic(describe)
+        overload(plain, strict=False)(lambda *args: lambda *args: step(*args))
+        return write
+
+    return decorate
+
+
+def _constant(number: int) -> Any:
+    """Return a whole number of 64 bits."""
+    return ir.Constant(_WORD, number)
+
+
 # --- rules into bits --------------------------------------------------------------------------------------------------
 
 
@@ -84,20 +118,11 @@ def _compare(block: FloatArray, row: int, start: int, bound: float) -> np.uint64
     return np.uint64(sum(1 << int(i) for i in np.flatnonzero(held)))
 
 
-@intrinsic
-def _compare_vector(typingctx: Any, block: Any, row: Any, start: Any, bound: Any) -> Any:
+@_writes(_compare, types.uint64, None, _INDEX, _INDEX, types.float64)
+def _compare_vector(builder: Any, at: Any, block: Any, row: Any, start: Any, bound: Any) -> Any:
     """Compare 64 numbers at once; the 64 one-bit results are the word."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = _load(builder, _element(context, builder, signature.args[0], *args[:3]), _DOUBLES)
-        return builder.bitcast(builder.fcmp_ordered("<=", values, _spread(builder, args[3])), _WORD)
-
-    return types.uint64(block, types.intp, types.intp, types.float64), codegen
-
-
-@overload(_compare, strict=False)
-def _overload_compare(block: Any, row: Any, start: Any, bound: Any) -> Any:
-    return lambda block, row, start, bound: _compare_vector(block, row, start, bound)
+    values = _load(builder, at(block, row, start), _DOUBLES)
+    return builder.bitcast(builder.fcmp_ordered("<=", values, _spread(builder, bound)), _WORD)
 
 
 @njit(nogil=True)
@@ -154,46 +179,28 @@ def _count_pairs(
     counts[i : i + _SIDE, column : column + _SIDE] = np.bitwise_count(shared).sum(axis=2, dtype=np.int64)
 
 
-@intrinsic
+@_writes(_count_pairs, types.void, None, _INDEX, None, _INDEX, _INDEX, _INDEX, None, _INDEX)
 def _count_pairs_vector(
-    typingctx: Any, left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
-) -> Any:
+    builder: Any, at: Any, left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
+) -> None:
     """AND and popcount with all sums in vector registers; `n_words` is a multiple of `_LANES`."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        left, i, right, j, start, n_words, counts, column = args
-        left_type, _, right_type, _, _, _, counts_type, _ = signature.args
-        vector = ir.VectorType(_WORD, _LANES)
-        popcount = _llvm_function(builder, f"llvm.ctpop.v{_LANES}i64", vector, vector)
-        add_lanes = _llvm_function(builder, f"llvm.vector.reduce.add.v{_LANES}i64", _WORD, vector)
-        zero = ir.Constant(_WORD, 0)
-        steps = [ir.Constant(_WORD, k) for k in range(_SIDE)]
-        lefts = [_element(context, builder, left_type, left, builder.add(i, k), zero) for k in steps]
-        rights = [_element(context, builder, right_type, right, builder.add(j, k), start) for k in steps]
-        sums = [cgutils.alloca_once(builder, vector) for _ in range(_SIDE * _SIDE)]
-        for total in sums:
-            builder.store(ir.Constant(vector, [0] * _LANES), total)
-        with cgutils.for_range_slice(builder, zero, n_words, ir.Constant(_WORD, _LANES)) as (word, _):
-            a, b = ([_load(builder, builder.gep(row, [word]), vector) for row in side] for side in (lefts, rights))
-            for total, (x, y) in zip(sums, itertools.product(a, b), strict=True):
-                shared = builder.call(popcount, [builder.and_(x, y)])
-                builder.store(builder.add(builder.load(total), shared), total)
-        for total, (a, b) in zip(sums, itertools.product(steps, steps), strict=True):
-            target = _element(context, builder, counts_type, counts, builder.add(i, a), builder.add(column, b))
-            builder.store(builder.call(add_lanes, [builder.load(total)]), target)
-        return context.get_dummy_value()
-
-    index = types.intp
-    return types.void(left, index, right, index, index, index, counts, index), codegen
-
-
-@overload(_count_pairs, strict=False)
-def _overload_count_pairs(
-    left: Any, i: Any, right: Any, j: Any, start: Any, n_words: Any, counts: Any, column: Any
-) -> Any:
-    return lambda left, i, right, j, start, n_words, counts, column: _count_pairs_vector(
-        left, i, right, j, start, n_words, counts, column
-    )
+    vector = ir.VectorType(_WORD, _LANES)
+    popcount = _llvm_function(builder, f"llvm.ctpop.v{_LANES}i64", vector, vector)
+    add_lanes = _llvm_function(builder, f"llvm.vector.reduce.add.v{_LANES}i64", _WORD, vector)
+    steps = [_constant(k) for k in range(_SIDE)]
+    lefts = [at(left, builder.add(i, k), _constant(0)) for k in steps]
+    rights = [at(right, builder.add(j, k), start) for k in steps]
+    sums = [cgutils.alloca_once(builder, vector) for _ in range(_SIDE * _SIDE)]
+    for total in sums:
+        builder.store(ir.Constant(vector, [0] * _LANES), total)
+    with cgutils.for_range_slice(builder, _constant(0), n_words, _constant(_LANES)) as (word, _):
+        a, b = ([_load(builder, builder.gep(row, [word]), vector) for row in side] for side in (lefts, rights))
+        for total, (x, y) in zip(sums, itertools.product(a, b), strict=True):
+            shared = builder.call(popcount, [builder.and_(x, y)])
+            builder.store(builder.add(builder.load(total), shared), total)
+    for total, (a, b) in zip(sums, itertools.product(steps, steps), strict=True):
+        target = at(counts, builder.add(i, a), builder.add(column, b))
+        builder.store(builder.call(add_lanes, [builder.load(total)]), target)
 
 
 @njit(nogil=True)
@@ -252,30 +259,18 @@ def _fill_table(rows: FloatArray, k: int, tables: FloatArray) -> None:
         tables[k, entry] = sum((rows[4 * k + i] for i in range(4) if entry >> i & 1), np.zeros(_SUM_COLUMNS))
 
 
-@intrinsic
-def _fill_table_vector(typingctx: Any, rows: Any, k: Any, tables: Any) -> Any:
+@_writes(_fill_table, types.void, None, _INDEX, None)
+def _fill_table_vector(builder: Any, at: Any, rows: Any, k: Any, tables: Any) -> None:
     """Add each entry's highest row to the entry without it."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, k, tables = args
-        vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
-        zero = ir.Constant(_WORD, 0)
-        sums: list[Any] = [ir.Constant(vector, [0.0] * _SUM_COLUMNS)]
-        for i in range(4):
-            row = builder.add(builder.mul(k, ir.Constant(_WORD, 4)), ir.Constant(_WORD, i))
-            added = _load(builder, _element(context, builder, signature.args[0], rows, row, zero), vector)
-            sums += [builder.fadd(total, added) for total in sums]
-        for entry, total in enumerate(sums):
-            target = _element(context, builder, signature.args[2], tables, k, ir.Constant(_WORD, entry), zero)
-            builder.store(total, _vector_at(builder, target, vector), align=8)
-        return context.get_dummy_value()
-
-    return types.void(rows, types.intp, tables), codegen
-
-
-@overload(_fill_table, strict=False)
-def _overload_fill_table(rows: Any, k: Any, tables: Any) -> Any:
-    return lambda rows, k, tables: _fill_table_vector(rows, k, tables)
+    vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
+    sums: list[Any] = [ir.Constant(vector, [0.0] * _SUM_COLUMNS)]
+    for i in range(4):
+        row = builder.add(builder.mul(k, _constant(4)), _constant(i))
+        added = _load(builder, at(rows, row, _constant(0)), vector)
+        sums += [builder.fadd(total, added) for total in sums]
+    for entry, total in enumerate(sums):
+        target = at(tables, k, _constant(entry), _constant(0))
+        builder.store(total, _vector_at(builder, target, vector), align=8)
 
 
 def _add_lookups(word: np.uint64, tables: FloatArray, sums: FloatArray, row: int) -> None:
@@ -284,31 +279,18 @@ def _add_lookups(word: np.uint64, tables: FloatArray, sums: FloatArray, row: int
         sums[row] += tables[k, (int(word) >> (4 * k)) & 15]
 
 
-@intrinsic
-def _add_lookups_vector(typingctx: Any, word: Any, tables: Any, sums: Any, row: Any) -> Any:
+@_writes(_add_lookups, types.void, types.uint64, None, None, _INDEX)
+def _add_lookups_vector(builder: Any, at: Any, word: Any, tables: Any, sums: Any, row: Any) -> None:
     """Look up 16 vectors; four chains of additions, so that one need not wait for another."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word, tables, sums, row = args
-        vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
-        zero = ir.Constant(_WORD, 0)
-        found = []
-        for k in range(16):
-            entry = builder.and_(builder.lshr(word, ir.Constant(_WORD, 4 * k)), ir.Constant(_WORD, 15))
-            place = _element(context, builder, signature.args[1], tables, ir.Constant(_WORD, k), entry, zero)
-            found.append(_load(builder, place, vector))
-        target = _element(context, builder, signature.args[2], sums, row, zero)
-        chains = [functools.reduce(builder.fadd, found[k::4]) for k in range(4)]
-        total = functools.reduce(builder.fadd, [*chains, _load(builder, target, vector)])
-        builder.store(total, _vector_at(builder, target, vector), align=8)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, tables, sums, types.intp), codegen
-
-
-@overload(_add_lookups, strict=False)
-def _overload_add_lookups(word: Any, tables: Any, sums: Any, row: Any) -> Any:
-    return lambda word, tables, sums, row: _add_lookups_vector(word, tables, sums, row)
+    vector = ir.VectorType(ir.DoubleType(), _SUM_COLUMNS)
+    found = []
+    for k in range(16):
+        entry = builder.and_(builder.lshr(word, _constant(4 * k)), _constant(15))
+        found.append(_load(builder, at(tables, _constant(k), entry, _constant(0)), vector))
+    target = at(sums, row, _constant(0))
+    chains = [functools.reduce(builder.fadd, found[k::4]) for k in range(4)]
+    total = functools.reduce(builder.fadd, [*chains, _load(builder, target, vector)])
+    builder.store(total, _vector_at(builder, target, vector), align=8)
 
 
 @njit(nogil=True)
@@ -357,40 +339,29 @@ def _sum_where(words: Words, rule: int, first_word: int, last_word: int, values:
     return float(values[64 * first_word : 64 * last_word][chosen].sum())
 
 
-@intrinsic
-def _sum_where_vector(typingctx: Any, words: Any, rule: Any, first_word: Any, last_word: Any, values: Any) -> Any:
+@_writes(_sum_where, types.float64, None, _INDEX, _INDEX, _INDEX, None)
+def _sum_where_vector(
+    builder: Any, at: Any, words: Any, rule: Any, first_word: Any, last_word: Any, values: Any
+) -> Any:
     """Use each word as the mask of 64 additions into 64 sums that stay in registers."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words, rule, first_word, last_word, values = args
-        total = cgutils.alloca_once(builder, _DOUBLES)
-        builder.store(ir.Constant(_DOUBLES, [0.0] * 64), total)
-        one = ir.Constant(_WORD, 1)
-        with cgutils.for_range_slice(builder, first_word, last_word, one) as (word, _):
-            mask = builder.load(_element(context, builder, signature.args[0], words, rule, word))
-            place = _element(context, builder, signature.args[4], values, builder.mul(word, ir.Constant(_WORD, 64)))
-            old = builder.load(total)
-            new = builder.fadd(old, _load(builder, place, _DOUBLES))
-            builder.store(builder.select(builder.bitcast(mask, _BITS), new, old), total)
-        lanes = builder.load(total)
-        half = 32
-        while half:
-            undefined = ir.Constant(lanes.type, ir.Undefined)
-            index = ir.VectorType(ir.IntType(32), half)
-            low = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half))))
-            high = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half, 2 * half))))
-            lanes = builder.fadd(low, high)
-            half //= 2
-        return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
-
-    return types.float64(words, types.intp, types.intp, types.intp, values), codegen
-
-
-@overload(_sum_where, strict=False)
-def _overload_sum_where(words: Any, rule: Any, first_word: Any, last_word: Any, values: Any) -> Any:
-    return lambda words, rule, first_word, last_word, values: _sum_where_vector(
-        words, rule, first_word, last_word, values
-    )
+    total = cgutils.alloca_once(builder, _DOUBLES)
+    builder.store(ir.Constant(_DOUBLES, [0.0] * 64), total)
+    with cgutils.for_range_slice(builder, first_word, last_word, _constant(1)) as (word, _):
+        mask = builder.load(at(words, rule, word))
+        place = at(values, builder.mul(word, _constant(64)))
+        old = builder.load(total)
+        new = builder.fadd(old, _load(builder, place, _DOUBLES))
+        builder.store(builder.select(builder.bitcast(mask, _BITS), new, old), total)
+    lanes = builder.load(total)
+    half = 32
+    while half:
+        undefined = ir.Constant(lanes.type, ir.Undefined)
+        index = ir.VectorType(ir.IntType(32), half)
+        low = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half))))
+        high = builder.shuffle_vector(lanes, undefined, ir.Constant(index, list(range(half, 2 * half))))
+        lanes = builder.fadd(low, high)
+        half //= 2
+    return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
 
 
 @njit(nogil=True)
@@ -415,24 +386,14 @@ def _add_where(word: np.uint64, number: float, scores: FloatArray, start: int) -
             scores[start + i] += number
 
 
-@intrinsic
-def _add_where_vector(typingctx: Any, word: Any, number: Any, scores: Any, start: Any) -> Any:
+@_writes(_add_where, types.void, types.uint64, types.float64, None, _INDEX)
+def _add_where_vector(builder: Any, at: Any, word: Any, number: Any, scores: Any, start: Any) -> None:
     """Use the word as the mask of 64 additions."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target = _element(context, builder, signature.args[2], args[2], args[3])
-        old = _load(builder, target, _DOUBLES)
-        new = builder.fadd(old, _spread(builder, args[1]))
-        chosen = builder.select(builder.bitcast(args[0], _BITS), new, old)
-        builder.store(chosen, _vector_at(builder, target, _DOUBLES), align=8)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, types.float64, scores, types.intp), codegen
-
-
-@overload(_add_where, strict=False)
-def _overload_add_where(word: Any, number: Any, scores: Any, start: Any) -> Any:
-    return lambda word, number, scores, start: _add_where_vector(word, number, scores, start)
+    target = at(scores, start)
+    old = _load(builder, target, _DOUBLES)
+    new = builder.fadd(old, _spread(builder, number))
+    chosen = builder.select(builder.bitcast(word, _BITS), new, old)
+    builder.store(chosen, _vector_at(builder, target, _DOUBLES), align=8)
 
 
 @njit(nogil=True)

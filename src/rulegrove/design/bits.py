@@ -1,6 +1,6 @@
 """Rules as bit columns: a compiled set of rules, and the matrix of bits it gives on a block of rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,18 +208,6 @@ class RuleProgram:
         )
 
 
-def _needed_atoms(condition: Condition) -> Iterable[_Atom]:
-    """Atoms that a condition cannot do without."""
-    feature, missing = condition.feature, condition.missing
-    if condition.categories is not None:
-        yield feature, missing, _run_bounds(condition.categories)
-        return
-    if condition.upper < np.inf:
-        yield feature, missing, (condition.upper,)
-    if condition.lower > -np.inf and missing:
-        yield feature, False, (condition.lower,)
-
-
 def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
     """Find the ends of the runs of consecutive codes."""
     members = set(codes)
@@ -228,8 +216,8 @@ def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
     return tuple(float(code) for code in sorted(ends + before))
 
 
-def _literals(condition: Condition, needed: set[_Atom]) -> Iterable[_Literal]:
-    """Write a condition as literals that must all hold."""
+def _literals(condition: Condition, needed: Collection[_Atom] = ()) -> Iterable[_Literal]:
+    """Write a condition as literals that must all hold; atoms that are `needed` anyway are used again."""
     feature, missing = condition.feature, condition.missing
     if condition.categories is not None:
         yield (feature, missing, _run_bounds(condition.categories)), False
@@ -277,7 +265,7 @@ def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
            [0, 1],
            [0, 1]], dtype=uint8)
     """
-    needed = {atom for rule in rules for condition in rule.conditions for atom in _needed_atoms(condition)}
+    needed = {atom for rule in rules for condition in rule.conditions for atom, _ in _literals(condition)}
     literals = [[pair for condition in rule.conditions for pair in _literals(condition, needed)] for rule in rules]
     atoms = sorted({atom for pairs in literals for atom, _ in pairs})
     positions = {atom: position for position, atom in enumerate(atoms)}

@@ -7,9 +7,10 @@ import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
-from rulegrove.design.statistics import BLOCK_ROWS, ColumnsLike, Statistics, count_folds, divide_rows
+from rulegrove.design.statistics import BLOCK_ROWS, Statistics, count_folds, divide_rows
 
 _ROWS_PER_COUNT = 8  # rows for each number among the counts of one rule by fold up to which bits are kept
 
@@ -23,7 +24,7 @@ class EvaluatedRules:
 
     Parameters
     ----------
-    columns : ColumnsLike
+    columns : Columns
         The table.
     linear_terms : LinearTerms
     y : ndarray of shape (n_rows, n_outputs)
@@ -50,7 +51,7 @@ class EvaluatedRules:
     array([1, 1])
     """
 
-    columns: ColumnsLike
+    columns: Columns
     linear_terms: LinearTerms
     y: FloatArray
     folds: tuple[tuple[tuple[IntArray | slice, BitMatrix], ...], ...]
@@ -86,7 +87,7 @@ def fits_as_bits(n_rows: int, n_rules: int, folds: IntArray | None) -> bool:
 
 
 def evaluate_table(
-    columns: ColumnsLike,
+    columns: Columns,
     program: RuleProgram,
     linear_terms: LinearTerms,
     y: FloatArray,

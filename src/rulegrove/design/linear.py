@@ -195,9 +195,7 @@ def _quantiles(values: FloatArray, weights: FloatArray | None, quantile: float) 
     if weights is not None:
         lower, upper = np.quantile(values, [quantile, 1.0 - quantile], method="inverted_cdf", weights=weights)
     else:  # the same definition, by selection instead of sorting
-        last = values.size - 1
-        ranks = [max(int(np.ceil(values.size * share)) - 1, 0) for share in (quantile, 1.0 - quantile)]
-        ranks = [min(rank, last) for rank in ranks]
-        ordered = np.partition(values, ranks)
-        lower, upper = ordered[ranks]
+        ranks = np.ceil(values.size * np.array([quantile, 1.0 - quantile])).astype(np.int64) - 1
+        ranks = np.clip(ranks, 0, values.size - 1)
+        lower, upper = np.partition(values, ranks)[ranks]
     return float(lower), float(upper)

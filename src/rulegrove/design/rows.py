@@ -1,16 +1,16 @@
 """The rows themselves, as bit columns and linear terms: for losses that no sums can stand for."""
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove.columns import Columns
 from rulegrove.design import _kernels
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
-from rulegrove.design.statistics import ColumnsLike, Moments, Statistics
+from rulegrove.design.statistics import BLOCK_ROWS, Moments, Statistics, divide_rows, evaluate_terms
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 
@@ -193,7 +193,7 @@ def rows_of_words(words: IntArray) -> IntArray:
 
 
 def collect_rows(
-    columns: ColumnsLike,
+    columns: Columns,
     program: RuleProgram,
     linear_terms: LinearTerms,
     y: FloatArray,
@@ -205,7 +205,7 @@ def collect_rows(
 
     Parameters
     ----------
-    columns : ColumnsLike
+    columns : Columns
         The table.
     program : RuleProgram
     linear_terms : LinearTerms
@@ -225,29 +225,19 @@ def collect_rows(
     starts : ndarray of shape (n_folds + 1,), int64
         Where each fold begins, and the end of the last.
     """
-    members = [np.flatnonzero(folds == fold) for fold in range(int(folds.max(initial=-1)) + 1)]
-    starts = np.cumsum([0, *(64 * -(-len(rows) // 64) for rows in members)], dtype=np.int64)
-    n_rows = int(starts[-1])
-    features = np.union1d(program.used_features, linear_terms.features)
-    rule_rows = np.searchsorted(features, program.used_features)
-    linear_rows = np.searchsorted(features, linear_terms.features)
+    sizes = np.bincount(folds[folds >= 0])
+    starts = np.cumsum([0, *(64 * -(-sizes // 64))], dtype=np.int64)
+    n_rows, places = int(starts[-1]), starts.copy()
     words = np.zeros((program.n_rules, n_rows // 64), dtype=np.uint64)
     linear = np.zeros((n_rows, linear_terms.n_terms))
     targets, row_weights = np.zeros((n_rows, y.shape[1])), np.zeros(n_rows)
-    for place, rows in _blocks(members, starts):
-        here = slice(place, place + len(rows))
-        block = columns.take(rows, features)
-        bits = program.evaluate(block[rule_rows], n_threads)
+    for fold, rows in divide_rows(columns.n_rows, folds, None, BLOCK_ROWS):
+        bits, terms = evaluate_terms(columns, rows, program, linear_terms, n_threads)
+        place = int(places[fold])
+        places[fold] += bits.n_rows
+        here = slice(place, place + bits.n_rows)
         words[:, place // 64 : place // 64 + bits.words.shape[1]] = bits.words
-        linear[here] = linear_terms.evaluate(block[linear_rows])
-        targets[here] = y[rows]
+        linear[here], targets[here] = terms, y[rows]
         row_weights[here] = 1.0 if weights is None else weights[rows]
     _check_values(linear, targets, row_weights)
     return Rows(BitMatrix(words, n_rows), linear, targets[:, 0].copy(), row_weights), targets, starts
-
-
-def _blocks(members: list[IntArray], starts: IntArray, block_rows: int = 32768) -> Iterator[tuple[int, IntArray]]:
-    """Where each block of rows goes, and its rows."""
-    for rows, start in zip(members, starts[:-1], strict=True):
-        for begin in range(0, len(rows), block_rows):
-            yield int(start) + begin, rows[begin : begin + block_rows]

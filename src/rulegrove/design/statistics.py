@@ -3,12 +3,12 @@
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
 
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
 
@@ -309,21 +309,8 @@ def _add_strip(dense: FloatArray, gram: FloatArray, start: int) -> None:
     gram[stop:, start:stop] += rest.T
 
 
-class ColumnsLike(Protocol):
-    """A table that gives blocks of rows."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    def take(self, rows: IntArray | slice, features: IntArray) -> FloatArray:
-        """Values of some rows as an ndarray of shape (n_features, n_rows)."""
-        ...
-
-
 def collect_statistics(
-    columns: ColumnsLike,
+    columns: Columns,
     program: RuleProgram,
     linear_terms: LinearTerms,
     y: FloatArray,
@@ -341,7 +328,7 @@ def collect_statistics(
 
     Parameters
     ----------
-    columns : ColumnsLike
+    columns : Columns
         The table.
     program : RuleProgram
         The rules.
@@ -367,25 +354,29 @@ def collect_statistics(
     -------
     Statistics
     """
-    n_folds = count_folds(folds)
     weighted = weights is not None and bool((weights != 1.0).any())
-    statistics = onto
-    if statistics is None:
-        statistics = Statistics.zeros(n_folds, program.n_rules, linear_terms.n_terms, y.shape[1], weighted=weighted)
-    features = np.union1d(program.used_features, linear_terms.features)
-    rule_rows = np.searchsorted(features, program.used_features)
-    linear_rows = np.searchsorted(features, linear_terms.features)
+    statistics = onto or Statistics.zeros(
+        count_folds(folds), program.n_rules, linear_terms.n_terms, y.shape[1], weighted=weighted
+    )
     done = 0
     for fold, rows in divide_rows(columns.n_rows, folds, weights if weighted else None, block_rows):
-        block = columns.take(rows, features)
-        bits = program.evaluate(block[rule_rows], n_threads)
-        linear = linear_terms.evaluate(block[linear_rows])
+        bits, linear = evaluate_terms(columns, rows, program, linear_terms, n_threads)
         row_weights = weights[rows] if weighted and weights is not None else None
         statistics.update(fold, bits, linear, y[rows], row_weights, n_threads)
         done += bits.n_rows
         if on_progress is not None:
             on_progress(done, columns.n_rows)
     return statistics
+
+
+def evaluate_terms(
+    columns: Columns, rows: IntArray | slice, program: RuleProgram, linear_terms: LinearTerms, n_threads: int
+) -> tuple[BitMatrix, FloatArray]:
+    """Return rules and linear terms on some rows, whose attributes are read once."""
+    features = np.union1d(program.used_features, linear_terms.features)
+    block = columns.take(rows, features)
+    bits = program.evaluate(block[np.searchsorted(features, program.used_features)], n_threads)
+    return bits, linear_terms.evaluate(block[np.searchsorted(features, linear_terms.features)])
 
 
 def count_folds(folds: IntArray | None) -> int:

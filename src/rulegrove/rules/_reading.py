@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import NoReturn
 
@@ -79,8 +80,7 @@ class Reader:
 
     def _refuse(self, problem: str) -> NoReturn:
         """Say what is wrong with the text."""
-        cut = f"{self.text[:SHOWN_LETTERS]}…" if len(self.text) > SHOWN_LETTERS else self.text
-        raise InvalidInputError(printable(f'"{cut}": {problem}')) from None
+        raise InvalidInputError(printable(f'"{_cut(self.text)}": {problem}')) from None
 
     def _spend(self, n_conditions: int) -> None:
         """Refuse a text that takes too long to read."""
@@ -93,6 +93,14 @@ class Reader:
         place = self._skip(place)
         if place > self.stuck:
             self.stuck, self.problem = place, problem
+
+    def _fail_end(self, place: int, closing: str) -> None:
+        """Remember that a condition is followed by what can follow none."""
+        two = _OR.match(self.text, place)
+        told = (
+            "'or' makes two rules\nGive each of them as a rule of its own." if two else f"expected 'and' or {closing}"
+        )
+        self._fail(place, told)
 
     def _skip(self, place: int) -> int:
         """Return the next place that is no blank."""
@@ -114,10 +122,8 @@ class Reader:
                     whole = _unroll((before, conditions))
                     self._spend(len(whole))
                     yield whole, end
-                elif _OR.match(self.text, end):
-                    self._fail(end, "'or' makes two rules\nGive each of them as a rule of its own.")
                 else:
-                    self._fail(end, "expected 'and' or the end of the rule")
+                    self._fail_end(end, "the end of the rule")
             waiting += reversed(further)
 
     def _part(self, place: int, depth: int) -> Iterator[Reading]:
@@ -125,21 +131,20 @@ class Reader:
         for condition, end in self._condition(place):
             missing = _OR_MISSING.match(self.text, end)
             if missing:
-                yield (_with_missing(condition),), missing.end()
-            else:
-                yield (condition,), end
+                condition, end = replace(condition, missing=True), missing.end()
+            yield (condition,), end
         opened = self._skip(place)
-        if self.text[opened : opened + 1] == "(" and depth == MAX_DEPTH:
+        if not self.text.startswith("(", opened):
+            return
+        if depth == MAX_DEPTH:
             self._fail(opened, f"there are more than {MAX_DEPTH} parentheses in each other")
-        elif self.text[opened : opened + 1] == "(":
-            for conditions, end in self._conjunction(opened + 1, depth + 1):
-                closed = self._skip(end)
-                if self.text[closed : closed + 1] == ")":
-                    yield conditions, closed + 1
-                elif _OR.match(self.text, end):
-                    self._fail(end, "'or' makes two rules\nGive each of them as a rule of its own.")
-                else:
-                    self._fail(end, "expected 'and' or ')'")
+            return
+        for conditions, end in self._conjunction(opened + 1, depth + 1):
+            closed = self._skip(end)
+            if self.text.startswith(")", closed):
+                yield conditions, closed + 1
+            else:
+                self._fail_end(end, "')'")
 
     def _condition(self, place: int) -> Iterator[tuple[Condition, int]]:
         """Yield all ways to read one condition."""
@@ -190,12 +195,11 @@ class Reader:
 
     def _number(self, place: int) -> tuple[float, int] | None:
         """Return the number that stands here."""
-        start = self._skip(place)
-        found = _NUMBER.match(self.text, start)
+        found = _NUMBER.match(self.text, self._skip(place))
         try:
             value = float(found[0]) if found else math.nan
         except ValueError:  # misplaced underscores
-            value = math.nan
+            return None
         return (value, found.end()) if found and math.isfinite(value) else None
 
     def _about_bound(self, bound: Bound, place: int) -> Iterator[tuple[Condition, int]]:
@@ -266,14 +270,12 @@ class Reader:
             self._fail(start, f"'{own.name}' is numeric and has no list of categories; write 30 < {own.name} <= 40")
         elif not sign:
             self._fail(start, f"expected a comparison such as '>' or 'in' after '{own.name}'")
-        elif own.categories is not None:
-            way = _sign(sign)
-            if way in ("==", "!="):
-                label = self._label(feature, sign.end(), self._ends_label)
-                if label is not None:
-                    yield _choose(feature, own, {label[0]}, way == "!="), label[1]
-            else:
-                self._is_number(feature, start, sign[0])
+        elif own.categories is not None and _sign(sign) in ("==", "!="):
+            label = self._label(feature, sign.end(), self._ends_label)
+            if label is not None:
+                yield _choose(feature, own, {label[0]}, _sign(sign) == "!="), label[1]
+        elif not self._is_number(feature, start, sign[0]):
+            return
         elif _sign(sign) == "!=":
             self._fail(start, f"'{sign[0]}' makes two rules of a number\nGive one with '<' and one with '>'.")
         else:
@@ -398,11 +400,6 @@ def _choose(feature: int, own: Feature, codes: set[int], negated: bool) -> Condi
     """Return a set of categories, or all the others."""
     chosen = set(range(own.n_categories)) - codes if negated else codes
     return Condition(feature, categories=tuple(sorted(chosen)))
-
-
-def _with_missing(condition: Condition) -> Condition:
-    """Return a condition that missing values satisfy, too."""
-    return Condition(condition.feature, condition.lower, condition.upper, condition.categories, True)
 
 
 def _normalise(condition: Condition) -> Condition:

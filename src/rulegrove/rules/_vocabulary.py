@@ -2,7 +2,7 @@
 
 import bisect
 import functools
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rulegrove._words import printable
 from rulegrove.columns import Feature
@@ -80,8 +80,8 @@ class Labels:
         self.bare = Spellings((str(label), code) for code, label in enumerate(labels) if str(label))
         self._numbers: dict[float, list[int]] = {}
         for code, label in enumerate(labels):
-            if _is_number(label):
-                self._numbers.setdefault(float(label), []).append(code)  # type: ignore[arg-type]
+            if isinstance(label, (int, float)) and not isinstance(label, bool):
+                self._numbers.setdefault(float(label), []).append(code)
 
     def of_number(self, number: float) -> list[int]:
         """Return the categories that are this number."""
@@ -120,8 +120,3 @@ def _ends_word(word: str, text: str, end: int) -> bool:
 def _is_letter(character: str) -> bool:
     """Whether a character is part of a word."""
     return character.isalnum() or character == "_"
-
-
-def _is_number(label: Hashable) -> bool:
-    """Whether a category is a number."""
-    return isinstance(label, (int, float)) and not isinstance(label, bool)

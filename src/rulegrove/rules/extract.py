@@ -1,5 +1,6 @@
 """Every node of a forest but the roots, as a rule."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -80,15 +81,14 @@ def _step(forest: Forest, parent: int, node: int, categorical: bool) -> Conditio
         codes = (forest.categories if left else forest.right_categories)[parent]
         return Condition(feature, categories=_codes(codes), missing=missing)
     threshold = float(forest.threshold[parent])
-    if left:
-        return Condition(feature, upper=threshold, missing=missing)
-    return Condition(feature, lower=threshold, missing=missing)
+    lower, upper = (-math.inf, threshold) if left else (threshold, math.inf)
+    return Condition(feature, lower, upper, missing=missing)
 
 
 def _codes(words: Words) -> tuple[int, ...]:
     """Positions of the set bits."""
     bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-    return tuple(int(code) for code in np.flatnonzero(bits))
+    return tuple(np.flatnonzero(bits).tolist())
 
 
 def _extend(path: dict[int, Condition], step: Condition) -> dict[int, Condition]:

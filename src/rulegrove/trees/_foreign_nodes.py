@@ -1,13 +1,13 @@
 """A tree of another library as arrays: doubles for its thresholds, codes of this table for its categories."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, call_column
 from rulegrove.exceptions import InvalidInputError
 
 FLOAT32_OVERFLOW = 2.0**128  # where the next float32 after the largest would lie
@@ -15,8 +15,7 @@ FLOAT32_OVERFLOW = 2.0**128  # where the next float32 after the largest would li
 Sides = tuple[frozenset[int], frozenset[int]]  # codes of this table that go left, and right
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(NamedTuple):
     """One tree, its root first; otherwise nodes stand in any order.
 
     Attributes
@@ -70,42 +69,78 @@ def _widen(singles: npt.NDArray[np.float32]) -> FloatArray:
     return np.clip(singles.astype(np.float64), -FLOAT32_OVERFLOW, FLOAT32_OVERFLOW)
 
 
-def name_column(features: Sequence[Feature], position: int) -> str:
-    """Return an attribute as messages name it."""
-    return f"Column {position} ('{features[position].name}')"
+class CategorySplit(NamedTuple):
+    """A split by category as another library has it, in its own codes of the categories.
+
+    Attributes
+    ----------
+    listed : collection of int
+        Codes that stand at the split.
+    listed_left : bool
+        Whether these go left and all others right, or the other way round.
+    unknown_left : bool or None
+        Whether a category that the library does not know goes left; None if it would refuse it.
+    """
+
+    listed: Collection[int]
+    listed_left: bool
+    unknown_left: bool | None
 
 
-def split_labels(
-    features: Sequence[Feature], position: int, goes_left: Callable[[Hashable], bool | None], library: str
-) -> Sides:
-    """Return the codes on both sides of a split by category.
+def place_labels(
+    splits: Mapping[int, CategorySplit],
+    feature: IntArray,
+    features: Sequence[Feature],
+    known: Mapping[int, Sequence[Hashable]],
+    library: str,
+) -> dict[int, Sides]:
+    """Return the codes on both sides of a tree's splits by category.
 
     Parameters
     ----------
+    splits : mapping of int to CategorySplit
+        The splits, by node.
+    feature : ndarray of shape (n_nodes,)
+        Attribute of each node's split.
     features : sequence of Feature
-    position : int
-        The attribute.
-    goes_left : callable
-        Side of a label; None for one that the other library would not take.
+    known : mapping of int to sequence
+        Categories of an attribute in the order of the library's codes; categories of others are whole numbers, which
+        are the codes themselves.
     library : str
         Its name.
     """
-    labels = features[position].categories
-    if labels is None:
-        raise InvalidInputError(
-            f"{name_column(features, position)} is split by categories in the {library} trees, but is a number here; "
-            "list it in `categorical_features`, or pass it as text or categories."
-        )
-    if features[position].pooled:
-        raise InvalidInputError(
-            f"{name_column(features, position)} has more categories than `max_bins`, so that its rare ones are pooled "
-            f"here, but the {library} trees tell them apart. Join rare categories before fitting the trees."
-        )
-    sides = [goes_left(label) for label in labels]
-    return (
-        frozenset(code for code, side in enumerate(sides) if side is True),
-        frozenset(code for code, side in enumerate(sides) if side is False),
-    )
+    sides = {}
+    for node, split in splits.items():
+        position = int(feature[node])
+        own, place = features[position], call_column(position, features[position].name)
+        if own.categories is None:
+            raise InvalidInputError(
+                f"{place} is split by categories in the {library} trees, but is a number here; list it in "
+                "`categorical_features`, or pass it as text or categories."
+            )
+        if own.pooled:
+            raise InvalidInputError(
+                f"{place} has more categories than `max_bins`, so that its rare ones are pooled here, but the "
+                f"{library} trees tell them apart. Join rare categories before fitting the trees."
+            )
+        codes = [_find_code(label, known.get(position)) for label in own.categories]
+        goes_left = [
+            split.unknown_left if code is None else (code in split.listed) == split.listed_left for code in codes
+        ]
+        left, right = (frozenset(code for code, went in enumerate(goes_left) if went is side) for side in (True, False))
+        if own.categories and not left and not right:
+            raise InvalidInputError(
+                f"{place} has none of the categories that the {library} trees know; fit both on the same table."
+            )
+        sides[node] = left, right
+    return sides
+
+
+def _find_code(label: Hashable, known: Sequence[Hashable] | None) -> int | None:
+    """Return the code that a library has for a label: its place among those it knows, else the whole number itself."""
+    if known is not None:
+        return known.index(label) if label in known else None
+    return int(label) if isinstance(label, (int, float)) else None
 
 
 def split_numbers(features: Sequence[Feature], position: int, threshold: float) -> Sides:
@@ -114,17 +149,10 @@ def split_numbers(features: Sequence[Feature], position: int, threshold: float) 
     numbers = [float(label) for label in labels if isinstance(label, (int, float))]
     if len(numbers) < len(labels):
         raise InvalidInputError(
-            f"{name_column(features, position)} is text here, but `trees` split it by a number; fit the trees and this "
-            "estimator on the same columns."
+            f"{call_column(position, features[position].name)} is text here, but `trees` split it by a number; fit the "
+            "trees and this estimator on the same columns."
         )
     return (
         frozenset(code for code, number in enumerate(numbers) if number <= threshold),
         frozenset(code for code, number in enumerate(numbers) if number > threshold),
     )
-
-
-def as_code(label: Hashable, known: Collection[Hashable] | None) -> int | None:
-    """Return the code that a library has for a label: its place among those it knows, else the whole number itself."""
-    if known is not None:
-        return next((code for code, other in enumerate(known) if other == label), None)
-    return int(label) if isinstance(label, (int, float)) else None

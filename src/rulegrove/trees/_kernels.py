@@ -5,6 +5,8 @@ side by side. The cells of a feature follow each other, that of its missing valu
 flat, and a cell is known by the place of its first number.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,6 +28,109 @@ TINY = 1e-300
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 """Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
+
+
+class TreeLimits(NamedTuple):
+    """What a split must respect.
+
+    Attributes
+    ----------
+    max_features : int
+        Features drawn for a split; drawing goes on while none of those drawn can be split.
+    min_samples_leaf : int
+        Fewest rows of a node.
+    min_impurity : float
+        A node whose weighted variance, summed over the outputs, is not above it stays a leaf.
+    max_conditions : int
+        Most splits between the root and a node.
+    """
+
+    max_features: int
+    min_samples_leaf: int = 1
+    min_impurity: float = 0.0
+    max_conditions: int = np.iinfo(np.int64).max
+
+
+class FeatureTable(NamedTuple):
+    """What the kernels know of the features.
+
+    Attributes
+    ----------
+    first_cells : ndarray of shape (n_features + 1,)
+        Place of each feature's first cell in a histogram, and the end of the last.
+    n_bins : ndarray of shape (n_features,)
+        Bins of each feature, missing not counted.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for a numeric one.
+    ways : ndarray of shape (n_features,)
+        Whether the target rises (1) or falls (-1) with a feature, 0 for either. A feature with a way is cut once on the
+        path to a node: a second cut would give a node that is bounded on both sides, whose rule goes neither way.
+    """
+
+    first_cells: IntArray
+    n_bins: IntArray
+    n_categories: IntArray
+    ways: IntArray
+
+
+class Sample(NamedTuple):
+    """The rows to grow a tree on.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_pool)
+        Bins of all rows of the pool.
+    rows : ndarray of shape (n_sample,)
+        Which rows of the pool; they end in the order of the leaves.
+    work : ndarray of shape (n_sample, 2 + 2 * n_outputs)
+        Weight, weighted residuals, weighted curvatures and weighted squared residual of `rows`, in their order.
+    """
+
+    codes: ByteArray
+    rows: IntArray
+    work: FloatArray
+
+
+class Nodes(NamedTuple):
+    """The nodes of a growing tree, the root first.
+
+    Attributes
+    ----------
+    features, children, cuts : ndarray of shape (n_nodes,)
+        Feature of the split; the first of the two children, which follow each other, -1 for a leaf; the last bin going
+        left, -1 for a categorical split. They come as -1.
+    sides : ndarray of shape (n_nodes, 256)
+        Side of each code. It and all that follow come as zeros.
+    n_rows : ndarray of shape (n_nodes,)
+        Rows of the sample.
+    sums : ndarray of shape (n_nodes, 2 + 2 * n_outputs)
+        Sums of ``Sample.work``.
+    parents, begins, depths, slots : ndarray of shape (n_nodes,)
+        The node above; the place of the first row in the sample; the number of splits above; the place of the
+        histogram.
+    gains : ndarray of shape (n_nodes,)
+        Gain of the split; -1 while it is not known, 0 if there is none or the split is made.
+    """
+
+    features: Int32Array
+    children: Int32Array
+    cuts: Int32Array
+    sides: ByteArray
+    n_rows: IntArray
+    sums: FloatArray
+    parents: IntArray
+    begins: IntArray
+    depths: IntArray
+    slots: IntArray
+    gains: FloatArray
+
+
+class Space(NamedTuple):
+    """Working space of a scan: the cells in its order, what categories are sorted by, one number an output."""
+
+    order: IntArray
+    keys: FloatArray
+    prefix: FloatArray
 
 
 @njit(nogil=True, error_model="numpy")
@@ -63,21 +168,15 @@ def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Word
         state[0] = x
         other = k + np.int64(x >> np.uint64(33)) % (len(order) - k)
         order[k], order[other] = order[other], order[k]
-    for k in range(first + 1, last):
-        f = order[k]
-        j = k
-        while j > first and order[j - 1] > f:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = f
+    order[first:last].sort()
 
 
 @njit(nogil=True, error_model="numpy")
-def _fill_cells(
-    codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, first_cell: int, last_cell: int,
-    stride: int, cells: FloatArray
-) -> None:  # fmt: skip
+def _fill_cells(sample: Sample, table: FeatureTable, f: int, begin: int, end: int, cells: FloatArray) -> None:
     """Count the rows begin..end-1 in the cells of feature f, the last of which is for missing values."""
+    codes, rows, work = sample
+    stride = 1 + work.shape[1] // 2
+    first_cell, last_cell = table.first_cells[f], table.first_cells[f + 1] - stride
     for c in range(first_cell, last_cell + stride):
         cells[c] = 0.0
     first_place, last_place, width = np.uint64(first_cell), np.uint64(last_cell), np.uint64(stride)
@@ -92,14 +191,14 @@ def _fill_cells(
 
 @njit(nogil=True, error_model="numpy")
 def _order_cells(
-    cells: FloatArray, first_cell: int, n_bins: int, categorical: bool, sums: FloatArray, node: int, order: IntArray,
-    keys: FloatArray, direction: FloatArray
+    cells: FloatArray, first_cell: int, n_bins: int, categorical: bool, sums: FloatArray, space: Space
 ) -> int:  # fmt: skip
-    """Write the cells a scan shall pass into `order` and return their number.
+    """Write the cells a scan shall pass into ``space.order`` and return their number; `sums` are those of the node.
 
     Bins of a numeric feature keep their order. Categories with rows, missing as one of them, are sorted by their mean
     target; with several outputs by its projection on the first principal direction, found by power iteration.
     """
+    order, keys, direction = space
     n_outputs = len(direction)
     stride = 2 + n_outputs
     n_cells = 0
@@ -122,13 +221,13 @@ def _order_cells(
         for k in range(n_cells):
             keys[k] = 0.0
             for j in range(n_outputs):
-                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[node, j + 1] / sums[node, 0]
+                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
                 keys[k] += direction[j] * shift / max(cells[order[k] + 1], TINY)
         if step + 1 < n_steps:
             for j in range(n_outputs):
                 direction[j] = 0.0
                 for k in range(n_cells):
-                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[node, j + 1] / sums[node, 0]
+                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
                     direction[j] += keys[k] * shift
     for k in range(1, n_cells):
         key, c = keys[k], order[k]
@@ -142,26 +241,28 @@ def _order_cells(
 
 @njit(nogil=True, error_model="numpy")
 def _best_prefix(
-    cells: FloatArray, order: IntArray, n_cells: int, absent: int, n_rows: int, sums: FloatArray, node: int,
-    min_rows: int, min_weight: float, best: float, tie: float, prefix: FloatArray, f: int, ways: IntArray | None
+    cells: FloatArray, space: Space, n_cells: int, absent: int, way: int, n_rows: int, sums: FloatArray,
+    min_rows: int, min_weight: float, best: float, tie: float
 ) -> tuple[float, int, int]:  # fmt: skip
-    """Find how many of the ordered cells of feature f to send left for the most gain over `best`.
+    """Find how many of the ordered cells of a feature to send left for the most gain over `best`.
 
     If the cell `absent` (-1: none) has rows, a second pass sends them left too. Return the gain, the number of cells
     (0: none gains) and the side of the absent. The gain ``W / (W_L W_R) * sum_j (S_Lj - W_L S_j / W)^2`` is the
-    decrease of the weighted squared error.
+    decrease of the weighted squared error; `sums` are those of the node.
 
-    If `ways` says that the target rises (1) or falls (-1) with the feature, a cut between known values must have the
-    lower mean of the first output on the side that it should be.
+    If the target rises (`way` is 1) or falls (-1) with the feature, a cut between known values must have the lower
+    mean of the first output on the side that it should be.
     """
+    order, _, prefix = space
     n_outputs = len(prefix)
-    weight = sums[node, 0]
-    mean = sums[node, 1] / weight
+    weight = sums[0]
+    mean = sums[1] / weight
     min_left, max_left = float(min_rows), float(n_rows - min_rows)
     min_product = min_weight * weight
     least = best + tie
     length = 0
     has_absent = absent >= 0 and cells[absent] > 0.0
+    known = n_rows - cells[absent] if has_absent else float(n_rows)
     absent_side = RIGHT if has_absent else HEAVIER
     left_rows, left_weight, left_sum = 0.0, 0.0, 0.0
     for j in range(n_outputs):
@@ -184,15 +285,13 @@ def _best_prefix(
                 break
             product = left_weight * (weight - left_weight)
             shift = left_sum - left_weight * mean
-            if ways is not None:
-                known = n_rows - cells[absent] if has_absent else float(n_rows)
-                if ways[f] * shift > 0.0 and (side == LEFT or left_rows < known):
-                    continue
             square = shift * shift
             for j in range(1, n_outputs):
-                shift = prefix[j] - left_weight * sums[node, j + 1] / weight
-                square += shift * shift
+                other = prefix[j] - left_weight * sums[j + 1] / weight
+                square += other * other
             if square * weight > least * product and product > min_product:
+                if way * shift > 0.0 and (side == LEFT or left_rows < known):
+                    continue
                 best = square * weight / product
                 least = best + tie
                 length = k + 1
@@ -203,45 +302,97 @@ def _best_prefix(
 @njit(nogil=True, error_model="numpy")
 def _write_sides(
     cells: FloatArray, first_cell: int, stride: int, n_bins: int, categorical: bool, order: IntArray, n_cells: int,
-    length: int, absent_side: int, sides: ByteArray, node: int
+    length: int, absent_side: int, sides: ByteArray
 ) -> int:  # fmt: skip
     """Write the side of each code if the first `length` cells go left; return the last bin going left, or -1.
 
     A numeric cut moves to the middle of the bins without rows that follow it, which no row of the node feels. The
     middle is counted in bins, not in values, so that trees do not change with a monotone change of a feature.
     """
-    cut = -1
     if not categorical:
         following = length
         while following < n_bins and cells[first_cell + stride * following] == 0.0:
             following += 1
         # If only missing values go right, no threshold may tear values off that the node has not seen.
         cut = n_bins - 1 if following == n_bins else (length + following) // 2 - 1
+        for code in range(256):
+            sides[code] = LEFT if code <= cut else RIGHT
+        sides[MISSING] = absent_side
+        return cut
     for code in range(256):
-        if not categorical:
-            sides[node, code] = LEFT if code <= cut else RIGHT
-        else:
-            sides[node, code] = HEAVIER if code < n_bins else NEITHER
-    sides[node, MISSING] = absent_side
-    if categorical:
-        # Missing values alone go right, as they do for a numeric feature.
-        swap = length == 1 and order[0] == first_cell + stride * n_bins
-        for k in range(n_cells):
-            b = (order[k] - first_cell) // stride
-            sides[node, b if b < n_bins else MISSING] = LEFT if (k < length) != swap else RIGHT
-    return cut
+        sides[code] = HEAVIER if code < n_bins else NEITHER
+    sides[MISSING] = absent_side
+    # Missing values alone go right, as they do for a numeric feature.
+    swap = length == 1 and order[0] == first_cell + stride * n_bins
+    for k in range(n_cells):
+        b = (order[k] - first_cell) // stride
+        sides[b if b < n_bins else MISSING] = LEFT if (k < length) != swap else RIGHT
+    return -1
+
+
+@njit(nogil=True, error_model="numpy")
+def _is_bounded(nodes: Nodes, n_bins: IntArray, node: int, f: int) -> bool:
+    """Whether feature f is cut on the way to a node; a cut off of the missing values bounds nothing."""
+    while node > 0:
+        node = nodes.parents[node]
+        if nodes.features[node] == f and nodes.cuts[node] < n_bins[f] - 1:
+            return True
+    return False
+
+
+@njit(nogil=True, error_model="numpy")
+def _find_split(
+    sample: Sample, table: FeatureTable, limits: TreeLimits, candidates: IntArray, state: Words, cells: FloatArray,
+    counted: bool, nodes: Nodes, node: int, space: Space, tie: float, min_weight: float
+) -> float:  # fmt: skip
+    """Write the best split of a node into `nodes` and return its gain, 0 if nothing gains.
+
+    `cells` is the histogram of the node if it is `counted`, else room for one.
+    """
+    stride = 1 + sample.work.shape[1] // 2
+    first_cells, n_bins, n_categories, ways = table
+    sums, sides, n_rows = nodes.sums[node], nodes.sides[node], nodes.n_rows[node]
+    begin = nodes.begins[node]
+    n_candidates = len(candidates)
+    gain = 0.0
+    n_drawn: Integer = np.int64(0)  # a literal would compile what it is passed to twice
+    while n_drawn < n_candidates and gain == 0.0:
+        # As scikit-learn: go on drawing while no feature drawn so far can be split.
+        goal = n_drawn + 1 if n_drawn > 0 else min(limits.max_features, n_candidates)
+        if limits.max_features < n_candidates:
+            _draw_candidates(candidates, n_drawn, goal, state)
+        for k in range(n_drawn, goal):
+            f = candidates[k]
+            if ways[f] != 0 and _is_bounded(nodes, n_bins, node, f):
+                continue
+            if not counted:
+                _fill_cells(sample, table, f, begin, begin + n_rows, cells)
+            categorical = n_categories[f] > 0
+            n_cells = _order_cells(cells, first_cells[f], n_bins[f], categorical, sums, space)
+            absent = -1 if categorical else first_cells[f + 1] - stride
+            gain, length, absent_side = _best_prefix(
+                cells, space, n_cells, absent, ways[f], n_rows, sums, limits.min_samples_leaf, min_weight, gain, tie
+            )  # fmt: skip
+            if length > 0:
+                nodes.features[node] = f
+                nodes.cuts[node] = _write_sides(
+                    cells, first_cells[f], stride, n_bins[f], categorical, space.order, n_cells, length, absent_side,
+                    sides
+                )  # fmt: skip
+        n_drawn = goal
+    return gain
 
 
 @njit(nogil=True, error_model="numpy")
 def _partition(
-    codes: ByteArray, f: int, rows: IntArray, work: FloatArray, begin: int, end: int, sides: ByteArray, node: int,
-    spare_rows: IntArray, spare: FloatArray
+    sample: Sample, begin: int, end: int, f: int, sides: ByteArray, spare_rows: IntArray, spare: FloatArray
 ) -> int:  # fmt: skip
     """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end."""
+    codes, rows, work = sample
     middle = begin
     n_right = 0
     for i in range(begin, end):
-        if sides[node, codes[f, rows[i]]] == LEFT:
+        if sides[codes[f, rows[i]]] == LEFT:
             rows[middle] = rows[i]
             for k in range(work.shape[1]):
                 work[middle, k] = work[i, k]
@@ -259,45 +410,40 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
+def _make_nodes(n_nodes: int, n_columns: int) -> Nodes:
+    """Return room for the nodes of a tree."""
+    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
+    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
+    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
+    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
+
+
+@njit(nogil=True, error_model="numpy")
 def grow_tree(
-    codes: ByteArray, rows: IntArray, work: FloatArray, candidates: IntArray, first_cells: IntArray, n_bins: IntArray,
-    n_categories: IntArray, max_leaves: int, max_features: int, min_rows: int, min_impurity: float, max_depth: int,
-    state: Words, histograms: FloatArray, begins: IntArray, depths: IntArray, slots: IntArray, gains: FloatArray,
-    features: Int32Array, children: Int32Array, cuts: Int32Array,
-    sides: ByteArray, n_rows: IntArray, sums: FloatArray, ways: IntArray | None, asked: ByteArray
-) -> int:  # fmt: skip
-    """Grow one tree, best split first, and return its number of nodes.
+    sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: int, candidates: IntArray, state: Words,
+    histograms: FloatArray
+) -> tuple[int, Nodes]:  # fmt: skip
+    """Grow one tree, best split first; return its number of nodes, and room for the most, of which they are the first.
 
-    `rows` are the rows of `codes` to grow on and `work` what is known of them: weight, weighted residuals, weighted
-    curvatures and weighted squared residual. Both end in the order of the leaves. `candidates` are the features that
-    can be split, and `state` the state of the random generator; both change when features are drawn.
-
-    `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the
-    histogram of the larger child is its parent's less its sibling's; with one slot every histogram is counted.
-    `begins`, `depths`, `slots` and `gains`, one number a node, come as zeros.
-
-    `ways` has for each feature whether the target rises (1) or falls (-1) with it, 0 for either; None is 0 for all.
-    Such a feature is cut once on the way to a node: a second cut would give a node that is bounded on both sides, whose
-    rule goes neither way. `asked`, of shape (n_nodes, n_features), comes as zeros and notes those cuts.
-
-    The six arrays before these receive the nodes: feature, first of the two children (-1: leaf), last bin going left
-    (-1: categorical), side of each code, rows, and sums of `work`. A leaf may carry a split that found no room.
+    `candidates` are the features that can be split, and `state` the state of the random generator; both change when
+    features are drawn. `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for
+    each leaf the histogram of the larger child is its parent's less its sibling's; with one slot every histogram is
+    counted. A leaf may carry a split that found no room.
     """
+    work = sample.work
+    nodes = _make_nodes(2 * max_leaves - 1, work.shape[1])
+    begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
     n_columns = work.shape[1]
-    stride = 1 + n_columns // 2
-    all_features = max_features >= len(candidates)
-    keep_histograms = all_features and histograms.shape[0] >= max_leaves
-    spare = np.empty(work.shape)
-    spare_rows = np.empty(len(rows), dtype=np.int64)
-    order = np.empty(257, dtype=np.int64)
-    keys = np.empty(257)
-    prefix = np.empty(stride - 2)
+    n_outputs = n_columns // 2 - 1
+    keep_histograms = limits.max_features >= len(candidates) and histograms.shape[0] >= max_leaves
+    spare, spare_rows = np.empty(work.shape), np.empty(len(work), dtype=np.int64)
+    space = Space(np.empty(257, dtype=np.int64), np.empty(257), np.empty(n_outputs))
     tie = 0.0
     min_weight = 0.0
 
     n_nodes = 1
     n_leaves = 1
-    n_rows[0] = len(rows)
+    n_rows[0] = len(work)
     chosen = 0
     fresh = 0  # nodes from here on have no sums and no split yet
     while True:
@@ -312,8 +458,8 @@ def grow_tree(
         else:
             heavier = LEFT if sums[fresh, 0] >= sums[fresh + 1, 0] else RIGHT
             for code in range(256):
-                if sides[chosen, code] == HEAVIER:
-                    sides[chosen, code] = heavier
+                if nodes.sides[chosen, code] == HEAVIER:
+                    nodes.sides[chosen, code] = heavier
         if n_leaves == max_leaves:
             break
 
@@ -321,10 +467,10 @@ def grow_tree(
         small = fresh
         for node in range(fresh, n_nodes):
             impurity = sums[node, n_columns - 1]
-            for j in range(1, stride - 1):
+            for j in range(1, n_outputs + 1):
                 impurity -= sums[node, j] ** 2 / max(sums[node, 0], TINY)
-            enough = n_rows[node] >= 2 * min_rows and depths[node] < max_depth
-            if enough and impurity > max(tie, min_impurity * sums[node, 0]):
+            enough = n_rows[node] >= 2 * limits.min_samples_leaf and nodes.depths[node] < limits.max_conditions
+            if enough and impurity > max(tie, limits.min_impurity * sums[node, 0]):
                 gains[node] = -1.0
                 n_open += 1
             slots[node] = slots[chosen]
@@ -335,53 +481,18 @@ def grow_tree(
             slots[small] = n_leaves - 1
             cells = histograms[n_leaves - 1]
             for k in range(len(candidates)):
-                f = candidates[k]
-                _fill_cells(
-                    codes, f, rows, work, begins[small], begins[small] + n_rows[small], first_cells[f],
-                    first_cells[f + 1] - stride, stride, cells
-                )  # fmt: skip
+                _fill_cells(sample, table, candidates[k], begins[small], begins[small] + n_rows[small], cells)
             if n_leaves > 1:
                 rest = histograms[slots[chosen]]
                 for c in range(len(cells)):
                     rest[c] -= cells[c]
-
         for node in range(fresh, n_nodes):
-            if gains[node] == 0.0:
-                continue
-            gain = 0.0
-            cells = histograms[slots[node] if keep_histograms else 0]
-            n_drawn: Integer = np.int64(0)  # a literal would compile what it is passed to twice
-            while n_drawn < len(candidates) and gain == 0.0:
-                # As scikit-learn: go on drawing while no feature drawn so far can be split.
-                goal = n_drawn + 1 if n_drawn > 0 else min(max_features, len(candidates))
-                if not all_features:
-                    _draw_candidates(candidates, n_drawn, goal, state)
-                for k in range(n_drawn, goal):
-                    f = candidates[k]
-                    if ways is not None and asked[node, f] > 0:
-                        continue
-                    if not keep_histograms:
-                        _fill_cells(
-                            codes, f, rows, work, begins[node], begins[node] + n_rows[node], first_cells[f],
-                            first_cells[f + 1] - stride, stride, cells
-                        )  # fmt: skip
-                    categorical = n_categories[f] > 0
-                    n_cells = _order_cells(
-                        cells, first_cells[f], n_bins[f], categorical, sums, node, order, keys, prefix
-                    )  # fmt: skip
-                    absent = -1 if categorical else first_cells[f + 1] - stride
-                    gain, length, absent_side = _best_prefix(
-                        cells, order, n_cells, absent, n_rows[node], sums, node, min_rows, min_weight, gain, tie,
-                        prefix, f, ways
-                    )  # fmt: skip
-                    if length > 0:
-                        features[node] = f
-                        cuts[node] = _write_sides(
-                            cells, first_cells[f], stride, n_bins[f], categorical, order, n_cells, length, absent_side,
-                            sides, node
-                        )  # fmt: skip
-                n_drawn = goal
-            gains[node] = gain
+            if gains[node] != 0.0:
+                cells = histograms[slots[node] if keep_histograms else 0]
+                gains[node] = _find_split(
+                    sample, table, limits, candidates, state, cells, keep_histograms, nodes, node, space, tie,
+                    min_weight
+                )  # fmt: skip
 
         chosen = n_nodes - 1
         for node in range(n_nodes - 1, -1, -1):
@@ -392,26 +503,21 @@ def grow_tree(
         gains[chosen] = 0.0
         begin = begins[chosen]
         end = begin + n_rows[chosen]
-        f = int(features[chosen])
-        middle = _partition(codes, f, rows, work, begin, end, sides, chosen, spare_rows, spare)
+        middle = _partition(sample, begin, end, nodes.features[chosen], nodes.sides[chosen], spare_rows, spare)
         fresh = n_nodes
-        children[chosen] = fresh
+        nodes.children[chosen] = fresh
         begins[fresh], n_rows[fresh] = begin, middle - begin
         begins[fresh + 1], n_rows[fresh + 1] = middle, end - middle
-        depths[fresh] = depths[fresh + 1] = depths[chosen] + 1
-        if ways is not None:
-            for g in range(asked.shape[1]):
-                asked[fresh, g] = asked[fresh + 1, g] = asked[chosen, g]
-            if ways[f] != 0 and cuts[chosen] < n_bins[f] - 1:  # a cut off of the missing values bounds nothing
-                asked[fresh, f] = asked[fresh + 1, f] = 1
+        nodes.depths[fresh] = nodes.depths[fresh + 1] = nodes.depths[chosen] + 1
+        nodes.parents[fresh] = nodes.parents[fresh + 1] = chosen
         n_nodes += 2
         n_leaves += 1
-    return n_nodes
+    return n_nodes, nodes
 
 
 @njit(nogil=True, error_model="numpy")
 def add_tree(
-    codes: ByteArray, n_nodes: int, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
+    codes: ByteArray, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
     values: FloatArray, factor: float, scores: FloatArray
 ) -> None:  # fmt: skip
     """Add `factor` times the tree's values to the scores (n_rows, n_outputs) of the binned rows, in place."""
@@ -422,7 +528,7 @@ def add_tree(
         for i in range(size):
             places[i] = 0
         # All rows of the block pass each split, for a comparison of bytes is cheaper than a walk's wrong guess.
-        for node in range(n_nodes):
+        for node in range(len(features)):
             if features[node] < 0:
                 continue
             here = codes[features[node], begin : begin + size]
@@ -448,7 +554,6 @@ def find_nodes(
     places: Int32Array
 ) -> None:  # fmt: skip
     """Write into `places` (n_trees, n_rows) the node of each tree where each row of the block ends."""
-    one = np.uint64(1)
     for tree in range(len(roots)):
         for i in range(block.shape[1]):
             node = roots[tree]
@@ -461,7 +566,7 @@ def find_nodes(
                     side = LEFT if x <= thresholds[node] else RIGHT
                 elif 0.0 <= x < 256.0:
                     code = np.int64(x)
-                    bit = one << np.uint64(code & 63)
+                    bit = ONE << np.uint64(code & 63)
                     if left_categories[node, code >> 6] & bit:
                         side = LEFT
                     elif right_categories[node, code >> 6] & bit:

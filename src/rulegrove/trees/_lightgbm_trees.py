@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, call_column
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.trees._foreign_nodes import Nodes, Sides, as_code, name_column, split_labels
+from rulegrove.trees._foreign_nodes import CategorySplit, Nodes, place_labels
 
-LIBRARY = "LightGBM"
 ZERO = float(np.float32(1e-35))  # numbers up to here, either way, are zero to LightGBM
 INFINITE = 1e300  # how its dump writes an infinite threshold, which parts the missing values from all others
 
@@ -52,25 +51,20 @@ def _read_tree(root: Mapping[str, Any], features: Sequence[Feature], known: Mapp
             children += [(-1, -1)] * 2
     n_nodes = len(nodes)
     feature = np.full(n_nodes, -1, dtype=np.int64)
-    threshold, missing_left, sides = np.zeros(n_nodes), np.zeros(n_nodes, dtype=bool), {}
+    threshold, missing_left, splits = np.zeros(n_nodes), np.zeros(n_nodes, dtype=bool), {}
     for place, node in enumerate(nodes):
         if "split_feature" not in node:
             continue
         feature[place] = position = int(node["split_feature"])
         if node["decision_type"] == "==":
-            sides[place] = _split_categories(node, features, position, known.get(position))
+            # Missing categories, unknown ones and negative codes go right.
+            listed = {int(code) for code in str(node["threshold"]).split("||")}
+            splits[place] = CategorySplit(listed, listed_left=True, unknown_left=False)
         else:
             threshold[place], missing_left[place] = _split_numbers(node, features, position)
+    sides = place_labels(splits, feature, features, known, "LightGBM")
     left, right = np.array(children, dtype=np.int64).T
     return Nodes(feature, threshold, left, right, missing_left, sides)
-
-
-def _split_categories(
-    node: Mapping[str, Any], features: Sequence[Feature], position: int, known: list[Hashable] | None
-) -> Sides:
-    """Return the sides of a split by category; missing ones, unknown ones and negative codes go right."""
-    left = {int(code) for code in str(node["threshold"]).split("||")}
-    return split_labels(features, position, lambda label: as_code(label, known) in left, LIBRARY)
 
 
 def _split_numbers(node: Mapping[str, Any], features: Sequence[Feature], position: int) -> tuple[float, bool]:
@@ -86,8 +80,8 @@ def _split_numbers(node: Mapping[str, Any], features: Sequence[Feature], positio
         zero_left = default_left
         if zero_left != (threshold >= 0.0) and not -ZERO <= threshold <= ZERO:
             raise InvalidInputError(
-                f"{name_column(features, position)}: LightGBM sends zeros elsewhere than their neighbours "
-                "(`zero_as_missing`), which no interval can say; fit it with zero_as_missing=False."
+                f"{call_column(position, features[position].name)}: LightGBM sends zeros elsewhere than their "
+                "neighbours (`zero_as_missing`), which no interval can say; fit it with zero_as_missing=False."
             )
     if -ZERO <= threshold <= ZERO:
         threshold = ZERO if zero_left else float(np.nextafter(-ZERO, -np.inf))

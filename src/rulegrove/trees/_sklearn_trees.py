@@ -8,9 +8,7 @@ import numpy as np
 from rulegrove._typing import IntArray
 from rulegrove.columns import Feature
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.trees._foreign_nodes import Nodes, Sides, as_code, bound_singles, split_labels
-
-LIBRARY = "scikit-learn"
+from rulegrove.trees._foreign_nodes import CategorySplit, Nodes, bound_singles, place_labels
 
 
 def read_sklearn(model: Any, features: Sequence[Feature]) -> Iterator[Nodes]:
@@ -66,30 +64,18 @@ def _read_histogram_trees(model: Any, features: Sequence[Feature], columns: IntA
         nodes = predictor.nodes
         inner = nodes["is_leaf"] == 0
         feature = np.where(inner, columns[np.where(inner, nodes["feature_idx"], 0)], -1)
-        by_category = np.flatnonzero(inner & (nodes["is_categorical"] == 1)).tolist()
+        missing_left = nodes["missing_go_to_left"].astype(bool)
+        splits = {}
+        for node in np.flatnonzero(inner & (nodes["is_categorical"] == 1)).tolist():
+            words = np.ascontiguousarray(predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]])
+            left = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
+            # A category that the model does not know counts as missing.
+            splits[node] = CategorySplit(left, listed_left=True, unknown_left=bool(missing_left[node]))
         yield Nodes(
             feature=feature,
             threshold=nodes["num_threshold"],
             left=nodes["left"].astype(np.int64),
             right=nodes["right"].astype(np.int64),
-            missing_left=nodes["missing_go_to_left"].astype(bool),
-            sides={
-                node: _split_histogram(predictor, node, features, int(feature[node]), categories[int(feature[node])])
-                for node in by_category
-            },
+            missing_left=missing_left,
+            sides=place_labels(splits, feature, features, categories, "scikit-learn"),
         )
-
-
-def _split_histogram(
-    predictor: Any, node: int, features: Sequence[Feature], position: int, known: list[Hashable]
-) -> Sides:
-    """Return the sides of a split by category; one that the model does not know counts as missing."""
-    words = predictor.raw_left_cat_bitsets[predictor.nodes["bitset_idx"][node]]
-    left = np.flatnonzero(np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little"))
-    missing_left = bool(predictor.nodes["missing_go_to_left"][node])
-
-    def goes_left(label: Hashable) -> bool:
-        code = as_code(label, known)
-        return missing_left if code is None else code in left
-
-    return split_labels(features, position, goes_left, LIBRARY)

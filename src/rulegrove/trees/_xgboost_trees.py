@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove.columns import Feature
+from rulegrove.columns import Feature, call_column
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.trees._foreign_nodes import Nodes, Sides, as_code, bound_singles, name_column, split_labels
-
-LIBRARY = "XGBoost"
+from rulegrove.trees._foreign_nodes import CategorySplit, Nodes, bound_singles, place_labels
 
 
 def read_xgboost(booster: Any, features: Sequence[Feature]) -> Iterator[Nodes]:
@@ -43,13 +41,12 @@ def _known_categories(container: Mapping[str, Any], features: Sequence[Feature])
     for position, own in enumerate(container.get("enc", ())):
         if "offsets" in own:
             text = np.array(own["values"], dtype=np.int8).tobytes()
-            ends = own["offsets"]
             if not text.isascii():
                 raise InvalidInputError(
-                    f"{name_column(features, position)} has categories beyond ASCII, which XGBoost does not keep "
-                    "whole; rename them and fit it anew."
+                    f"{call_column(position, features[position].name)} has categories beyond ASCII, which XGBoost "
+                    "does not keep whole; rename them and fit it anew."
                 )
-            labels: list[Hashable] = [text[start:stop].decode() for start, stop in pairwise(ends)]
+            labels: list[Hashable] = [text[start:stop].decode() for start, stop in pairwise(own["offsets"])]
         else:
             labels = list(own["values"])
         if labels:
@@ -63,32 +60,15 @@ def _read_tree(tree: Mapping[str, Any], features: Sequence[Feature], known: Mapp
     feature = np.where(left >= 0, np.array(tree["split_indices"], dtype=np.int64), -1)
     before = np.nextafter(np.array(tree["split_conditions"], dtype=np.float32), np.float32(-np.inf))
     runs = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
+    splits = {
+        node: CategorySplit(tree["categories"][start : start + size], listed_left=False, unknown_left=None)
+        for node, start, size in runs
+    }
     return Nodes(
         feature=feature,
         threshold=bound_singles(before),
         left=left,
         right=np.array(tree["right_children"], dtype=np.int64),
         missing_left=np.array(tree["default_left"], dtype=bool),
-        sides={
-            node: _split_categories(tree["categories"][start : start + size], features, int(feature[node]), known)
-            for node, start, size in runs
-        },
+        sides=place_labels(splits, feature, features, known, "XGBoost"),
     )
-
-
-def _split_categories(
-    right: Sequence[int], features: Sequence[Feature], position: int, known: Mapping[int, list[Hashable]]
-) -> Sides:
-    """Return the sides of a split by category; one that the model does not know goes nowhere."""
-
-    def goes_left(label: Hashable) -> bool | None:
-        code = as_code(label, known.get(position))
-        return None if code is None else code not in right
-
-    sides = split_labels(features, position, goes_left, LIBRARY)
-    if not sides[0] and not sides[1] and features[position].categories:
-        raise InvalidInputError(
-            f"{name_column(features, position)} has none of the categories that the XGBoost trees know; "
-            "fit both on the same table."
-        )
-    return sides

@@ -9,9 +9,8 @@ from rulegrove._typing import BoolArray, ByteArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
 
-MAX_BINS = 255
+MAX_BINS = 255  # a feature can have; the last of the 256 codes of a byte means missing
 SHORT = 13  # characters of a number that people may have written
-"""Bins a feature can have; the last of the 256 codes of a byte means missing."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +95,7 @@ def fit_bins(
     array([[  1,   0, 255,   0],
            [  0,   1,   2,   0]], dtype=uint8)
     """
-    n_features = len(block)
-    thresholds = np.full((n_features, MAX_BINS), np.inf)
+    thresholds = np.full((len(block), MAX_BINS), np.inf)
     n_bins = n_categories.astype(np.int64)
     has_missing = np.asarray(np.isnan(block).any(axis=1))
 
@@ -136,18 +134,14 @@ def _without_noise(value: float) -> float:
 
 def _distinct_values(x: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Return the values that are not missing, increasing and once each, with their weight."""
+    known = ~np.isnan(x)
+    values = x[known]
     if weights is None:
-        ordered = np.sort(x)  # NaNs come last
-        ordered = ordered[: len(x) - np.count_nonzero(np.isnan(x))]
-    else:
-        order = np.argsort(x, kind="stable")[: len(x) - np.count_nonzero(np.isnan(x))]
-        ordered = x[order]
-    first = np.flatnonzero(np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]]))
-    if weights is None:
-        counts = np.diff(first, append=len(ordered)).astype(np.float64)
-    else:
-        counts = np.add.reduceat(weights[order], first) if len(first) else np.empty(0)
-    return ordered[first], counts
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.float64)
+    order = np.argsort(values, kind="stable")
+    distinct, first = np.unique(values[order], return_index=True)
+    return distinct, np.add.reduceat(weights[known][order], first) if len(first) else np.empty(0)
 
 
 def _last_of_bins(counts: FloatArray, max_bins: int) -> IntArray:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove._typing import BoolArray, FloatArray, IntArray, Words
 from rulegrove.losses import Loss
+from rulegrove.trees._kernels import LEFT, MISSING, RIGHT
 from rulegrove.trees.binning import Bins, fit_bins
 from rulegrove.trees.grower import GrownTree, TreeGrower, TreeLimits
 from rulegrove.trees.tree import Forest
@@ -15,7 +15,7 @@ PATIENCE = 50
 """Trees in a row that cannot be split before growing stops; a sample may lack a rare class by chance."""
 
 
-def grow_forest(
+def grow_forest(  # a parameter for each one of the estimators that concerns trees
     block: FloatArray,
     targets: FloatArray,
     *,
@@ -62,8 +62,10 @@ def grow_forest(
         Rows of a tree, drawn without replacement.
     shrinkage : float
         How much each tree counts for those after it, the paper's nu; 0: every tree sees the targets themselves.
-    max_features, min_samples_leaf, min_impurity, max_conditions, monotonic
-        Limits of the splits, see `TreeLimits`.
+    max_features, min_samples_leaf, min_impurity, max_conditions
+        Limits of the splits, see `TreeLimits`; no limit of the conditions if None.
+    monotonic
+        As in `TreeGrower`.
     max_bins : int
         Most bins of a numeric feature.
     rng : numpy.random.Generator
@@ -98,8 +100,10 @@ def grow_forest(
     plain = weights is None or bool(np.all(weights == weights[0]))
     weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     bins = fit_bins(block, n_categories, weights=None if plain else weights, max_bins=max_bins, n_threads=n_threads)
-    limits = TreeLimits(max_features, min_samples_leaf, min_impurity, max_conditions, monotonic)
-    grower = TreeGrower(bins, bins.transform(block), limits)
+    limits = TreeLimits(max_features, max(1, min_samples_leaf), float(min_impurity))
+    if max_conditions is not None:
+        limits = limits._replace(max_conditions=max_conditions)
+    grower = TreeGrower(bins, bins.transform(block), limits, monotonic)
     scores = np.tile(loss.best_constant(targets, weights), (n_rows, 1))
     vanished = _vanishing_size(loss, targets, scores)
 
@@ -156,40 +160,36 @@ def _draw_leaves(mean_leaves: float, rng: np.random.Generator) -> int:
 def _gather_forest(trees: Sequence[GrownTree], bins: Bins, n_outputs: int) -> Forest:
     """Lay the trees side by side, bins replaced by thresholds and sides by bits."""
     sizes = np.array([len(tree.features) for tree in trees], dtype=np.int64)
-    roots = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)[:-1]
+    roots = np.cumsum(sizes) - sizes
     root = np.repeat(roots, sizes)
-
-    feature = np.concatenate([np.empty(0, np.int32), *(tree.features for tree in trees)])
-    children = np.concatenate([np.empty(0, np.int32), *(tree.children for tree in trees)])
-    cuts = np.concatenate([np.empty(0, np.int32), *(tree.cuts for tree in trees)])
-    sides = np.concatenate([np.empty((0, 256), np.uint8), *(tree.sides for tree in trees)])
+    none, no_sides = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
+    nothing = GrownTree(none, none, none, no_sides, np.empty(0, np.int64), np.empty((0, n_outputs)))
+    feature, children, cuts, sides, n_samples, value = map(np.concatenate, zip(nothing, *trees, strict=True))
     inner = feature >= 0
     numeric = inner & (cuts >= 0)
-    sides[~inner] = 0
     left = np.where(inner, children + root, -1).astype(np.int32)
     right = np.where(inner, left + 1, -1).astype(np.int32)
     parent = np.full(len(feature), -1, dtype=np.int32)
     parent[left[inner]] = parent[right[inner]] = np.flatnonzero(inner)
     threshold = np.zeros(len(feature))
     threshold[numeric] = bins.thresholds[feature[numeric], cuts[numeric]]
-    coded = sides.copy()
-    coded[numeric] = 0
-    coded[:, 255] = 0  # never a category, but the code of missing values
+    coded = np.where(numeric[:, None], 0, sides)
+    coded[:, MISSING] = 0  # never a category
     return Forest(
         roots=roots,
         feature=feature,
         threshold=threshold,
-        categories=_pack_bits(coded == 1),
-        right_categories=_pack_bits(coded == 2),
-        missing=sides[:, 255].astype(np.int8),
+        categories=_pack_bits(coded == LEFT),
+        right_categories=_pack_bits(coded == RIGHT),
+        missing=sides[:, MISSING].astype(np.int8),
         left=left,
         right=right,
         parent=parent,
-        value=np.concatenate([np.empty((0, n_outputs)), *(tree.values for tree in trees)]),
-        n_samples=np.concatenate([np.empty(0, np.int64), *(tree.n_samples for tree in trees)]),
+        value=value,
+        n_samples=n_samples,
     )
 
 
-def _pack_bits(flags: npt.NDArray[np.bool_]) -> Words:
+def _pack_bits(flags: BoolArray) -> Words:
     """Pack 256 flags a row into four words, flag 0 in the lowest bit of the first."""
     return np.packbits(flags, axis=1, bitorder="little").view("<u8").astype(np.uint64)

@@ -15,13 +15,13 @@ from rulegrove._typing import BoolArray, Int32Array, IntArray, Words
 from rulegrove.columns import Feature
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._foreign_nodes import Nodes, Sides, split_numbers
+from rulegrove.trees._kernels import LEFT, RIGHT
 from rulegrove.trees._lightgbm_trees import read_lightgbm
 from rulegrove.trees._sklearn_trees import read_sklearn
 from rulegrove.trees._xgboost_trees import read_xgboost
 from rulegrove.trees.tree import Forest
 
 READERS = {"sklearn": read_sklearn, "lightgbm": read_lightgbm, "xgboost": read_xgboost}
-LEFT, RIGHT = 1, 2  # sides a missing value can take, as the forest stores them
 
 
 def read_trees(
@@ -145,18 +145,15 @@ def _names(model: Any, source: Any, library: str) -> list[str] | None:
 
 def _cut(nodes: Nodes, max_depth: int | None) -> Nodes:
     """Return a tree level by level, without what lies deeper than some level."""
-    levels, depth = [np.zeros(1, dtype=np.int64)], 0
-    while levels[-1].size:
-        if depth == max_depth:
-            break
+    levels = [np.zeros(1, dtype=np.int64)]
+    while levels[-1].size and len(levels) - 1 != max_depth:
         split = levels[-1][nodes.feature[levels[-1]] >= 0]
         levels.append(np.column_stack([nodes.left[split], nodes.right[split]]).ravel())
-        depth += 1
     order = np.concatenate(levels)
     places = np.full(nodes.feature.size, -1, dtype=np.int64)
     places[order] = np.arange(order.size)
     feature = nodes.feature[order]
-    if max_depth is not None and depth == max_depth:
+    if len(levels) - 1 == max_depth:
         feature[order.size - levels[-1].size :] = -1
     inner = feature >= 0
     return Nodes(
@@ -171,14 +168,12 @@ def _cut(nodes: Nodes, max_depth: int | None) -> Nodes:
 
 def _join(trees: Sequence[Nodes], features: Sequence[Feature], has_missing: BoolArray) -> Forest:
     """Return all trees as one forest."""
-    sizes = [tree.feature.size for tree in trees]
-    roots = np.cumsum([0, *sizes])[:-1]
-    n_nodes = sum(sizes)
+    sizes = np.array([tree.feature.size for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    root, n_nodes = np.repeat(roots, sizes), int(sizes.sum())
     feature = _concatenate(tree.feature for tree in trees)
-    left = _concatenate(np.where(tree.left >= 0, tree.left + root, -1) for tree, root in zip(trees, roots, strict=True))
-    right = _concatenate(
-        np.where(tree.right >= 0, tree.right + root, -1) for tree, root in zip(trees, roots, strict=True)
-    )
+    left, right = _concatenate(tree.left for tree in trees), _concatenate(tree.right for tree in trees)
+    left, right = (np.where(child >= 0, child + root, -1).astype(np.int32) for child in (left, right))
     parent = np.full(n_nodes, -1, dtype=np.int32)
     inner = np.flatnonzero(feature >= 0)
     parent[left[inner]] = parent[right[inner]] = inner

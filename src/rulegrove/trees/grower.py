@@ -1,13 +1,14 @@
 """Growing one tree on a sample of binned rows, best split first."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray
-from rulegrove.trees._kernels import MISSING, TINY, add_tree, grow_tree
+from rulegrove.trees._kernels import MISSING, TINY, FeatureTable, Sample, TreeLimits, add_tree, grow_tree
 from rulegrove.trees.binning import Bins
+
+__all__ = ["GrownTree", "TreeGrower", "TreeLimits"]
 
 HISTOGRAM_BYTES = 2**27
 """Most memory for the histograms of a tree's leaves; a tree that needs more counts each histogram from its rows."""
@@ -19,47 +20,31 @@ FLAT = 1e-3
 """Mean curvature of a node at or below which the loss counts as flat there."""
 
 
-@dataclass(frozen=True)
-class TreeLimits:
-    """What a split must respect.
+class GrownTree(NamedTuple):
+    """One tree in terms of bins; node 0 is the root and the right child follows the left one.
 
     Attributes
     ----------
-    max_features : int
-        Features drawn for a split; drawing goes on while none of those drawn can be split.
-    min_samples_leaf : int
-        Fewest rows of a node.
-    min_impurity : float
-        A node whose weighted variance, summed over the outputs, is not above it stays a leaf.
-    max_conditions : int or None
-        Most splits between the root and a node.
-    monotonic : ndarray of shape (n_features,), optional
-        Whether the target rises (1) or falls (-1) with a numeric feature, 0 for either. Splits that contradict it are
-        not made, nor a second one on such a feature on the way to a node. For one output.
+    features : ndarray of shape (n_nodes,)
+        Feature of each node's split, -1 for a leaf.
+    children : ndarray of shape (n_nodes,)
+        The left child.
+    cuts : ndarray of shape (n_nodes,)
+        Last bin going left, -1 for a categorical split.
+    sides : ndarray of shape (n_nodes, 256)
+        Side of each code: 0 neither, 1 left, 2 right.
+    n_samples : ndarray of shape (n_nodes,)
+        Rows of the sample in each node.
+    values : ndarray of shape (n_nodes, n_outputs)
+        Newton step of each output.
     """
 
-    max_features: int
-    min_samples_leaf: int = 1
-    min_impurity: float = 0.0
-    max_conditions: int | None = None
-    monotonic: IntArray | None = None
-
-
-class GrownTree(NamedTuple):
-    """One tree in terms of bins; node 0 is the root and the right child follows the left one."""
-
     features: Int32Array
-    """Feature of each node's split, -1 for a leaf."""
     children: Int32Array
-    """The left child."""
     cuts: Int32Array
-    """Last bin going left, -1 for a categorical split."""
     sides: ByteArray
-    """Side of each of the 256 codes: 0 neither, 1 left, 2 right."""
     n_samples: IntArray
-    """Rows of the sample in each node."""
     values: FloatArray
-    """Newton step of each output."""
 
 
 class TreeGrower:
@@ -73,6 +58,9 @@ class TreeGrower:
         The pool, binned.
     limits : TreeLimits
         What every split must respect.
+    monotonic : ndarray of shape (n_features,), optional
+        Whether the target rises (1) or falls (-1) with a numeric feature, 0 for either. Splits that contradict it are
+        not made, nor a second one on such a feature on the way to a node. For one output.
 
     Examples
     --------
@@ -87,10 +75,11 @@ class TreeGrower:
     (array([ 0, -1, -1], dtype=int32), np.int32(1), array([1.5, 0. , 3. ]))
     """
 
-    def __init__(self, bins: Bins, codes: ByteArray, limits: TreeLimits) -> None:
+    def __init__(self, bins: Bins, codes: ByteArray, limits: TreeLimits, monotonic: IntArray | None = None) -> None:
         self._bins = bins
         self._codes = codes
         self._limits = limits
+        self._ways = np.zeros(len(bins.n_bins), dtype=np.int64) if monotonic is None else monotonic
         self._candidates = np.flatnonzero(bins.n_bins + bins.has_missing >= 2)
         # The cells of a feature: its bins, then the missing values.
         self._first_cells = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(bins.n_bins + 1)])
@@ -126,40 +115,26 @@ class TreeGrower:
         GrownTree
             The tree; a single node if nothing could be split.
         """
-        bins, limits = self._bins, self._limits
-        n_outputs = residuals.shape[1]
+        bins, n_outputs = self._bins, residuals.shape[1]
         max_leaves = min(max_leaves, len(rows))
-        max_nodes = 2 * max_leaves - 1
-        features, children, cuts = (np.full(max_nodes, -1, dtype=np.int32) for _ in range(3))
-        sides = np.zeros((max_nodes, 256), dtype=np.uint8)
-        n_samples, begins, depths, slots = np.zeros((4, max_nodes), dtype=np.int64)
-        sums = np.zeros((max_nodes, 2 + 2 * n_outputs))
         level, work = _centre(residuals, curvatures, weights)
-        first_cells = self._first_cells * (2 + n_outputs)
-        histograms = self._working_space(len(rows), max_leaves, int(first_cells[-1]))
-        n = grow_tree(
-            self._codes, rows.copy(), work, self._candidates.copy(), first_cells, bins.n_bins, bins.n_categories,
-            max_leaves, limits.max_features, max(1, limits.min_samples_leaf), float(limits.min_impurity),
-            self._max_depth(), np.array([seed], dtype=np.uint64), histograms, begins, depths,
-            slots, np.zeros(max_nodes), features, children, cuts, sides, n_samples, sums, limits.monotonic,
-            np.zeros((0 if limits.monotonic is None else max_nodes, len(bins.n_bins)), dtype=np.uint8),
+        table = FeatureTable(self._first_cells * (2 + n_outputs), bins.n_bins, bins.n_categories, self._ways)
+        histograms = self._working_space(len(rows), max_leaves, int(table.first_cells[-1]))
+        n, nodes = grow_tree(
+            Sample(self._codes, rows.copy(), work), table, self._limits, max_leaves, self._candidates.copy(),
+            np.array([seed], dtype=np.uint64), histograms,
         )  # fmt: skip
+        features, children, sides = nodes.features[:n], nodes.children[:n], nodes.sides[:n]
         features[children < 0] = -1
         inner = features >= 0
         sides[~inner] = 0
         sides[inner, MISSING] *= bins.has_missing[features[inner]]
-        return GrownTree(features[:n], children[:n], cuts[:n], sides[:n], n_samples[:n], _steps(sums[:n], level))
+        values = _steps(nodes.sums[:n], level)
+        return GrownTree(features, children, nodes.cuts[:n], sides, nodes.n_rows[:n], values)
 
     def add(self, tree: GrownTree, factor: float, scores: FloatArray) -> None:
         """Add `factor` times the tree to the scores of all rows of the pool, in place."""
-        add_tree(
-            self._codes, len(tree.features), tree.features, tree.children, tree.cuts, tree.sides, tree.values, factor,
-            scores,
-        )  # fmt: skip
-
-    def _max_depth(self) -> int:
-        """Return the splits allowed above a node; no limit is more than any tree has."""
-        return np.iinfo(np.int64).max if self._limits.max_conditions is None else self._limits.max_conditions
+        add_tree(self._codes, tree.features, tree.children, tree.cuts, tree.sides, tree.values, factor, scores)
 
     def _working_space(self, n_rows: int, max_leaves: int, size: int) -> FloatArray:
         """Return room for the histograms of all leaves, or of one where that is too much or of no use."""
