@@ -219,3 +219,12 @@ def test_a_filtered_dataset_goes_as_a_stream(folder):
     with pytest.raises(InvalidInputError, match=r"pass `lambda: dataset\.scanner\(\)\.to_reader\(\)`"):
         open_source(dataset)
     assert open_source(lambda: dataset.scanner().to_reader()).count_rows() == [50]
+
+
+def test_text_of_polars_can_be_filtered():
+    """Rows without a target are filtered out, and Arrow has no such function for views into strings."""
+    table = pl.DataFrame({"a": ["x", None, "z"], "y": [1.0, 2.0, 3.0]})
+    source = open_source(table)
+    assert source.schema.field("a").type == pa.large_string()
+    [batch] = source.batches(0, 0, ["a", "y"], 10)
+    assert batch.rows.filter(pa.array([True, False, True]))["a"].to_pylist() == ["x", "z"]

@@ -68,7 +68,7 @@ class Source:
     """
 
     def __init__(self, schema: pa.Schema, parts: Sequence[Part]):
-        self.schema = schema
+        self.schema = pa.schema([field.with_type(_without_views(field.type)) for field in schema], schema.metadata)
         self.files = list(dict.fromkeys(part.path for part in parts if part.path is not None))
         self._parts = parts
         self._stamps = [part.stamp() for part in parts]
@@ -101,6 +101,9 @@ class Source:
         part, n_read = self._parts[partition], 0
         self._check_unchanged(partition)
         for rows in part.read(list(columns), batch_rows):
+            types = [_without_views(kind) for kind in rows.schema.types]
+            if types != rows.schema.types:
+                rows = rows.cast(pa.schema([field.with_type(kind) for field, kind in zip(rows.schema, types)]))
             yield Batch(rows, start + n_read)
             n_read += rows.num_rows
         n_rows = self._n_rows.setdefault(partition, n_read)
@@ -115,6 +118,13 @@ class Source:
         """Refuse a file that is another one than before."""
         if self._parts[partition].stamp() != self._stamps[partition]:
             raise InvalidInputError("The file has changed since it was opened; read it again when nobody writes to it")
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type whose values can be filtered and taken, as those of views into strings cannot."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 
 def open_source(source: Any, batch_rows: int = BATCH_ROWS) -> Source:
