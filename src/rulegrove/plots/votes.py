@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.plots._display import BLUE, Display, check_top, ink
-from rulegrove.plots._labels import label_axis, label_rows, legend_below, rows_size, say, write_values
+from rulegrove.plots._labels import explain_bars, finish_bars, label_axis, rows_size, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,15 +49,7 @@ class VotesDisplay(Display):
             Most attributes to draw.
         ax : matplotlib Axes, optional
         """
-        if not (hasattr(selector, "get_support") and hasattr(selector, "min_votes")):
-            raise InvalidInputError(f"{cls.__name__} needs a RuleAttributeSelector; got {type(selector).__name__}.")
-        check_is_fitted(selector)
-        votes = np.asarray(selector.votes_, dtype=np.float64)
-        kept = np.asarray(selector.get_support(), dtype=bool)
-        names = getattr(selector, "feature_names_in_", [f"x{place}" for place in range(votes.size)])
-        decides = np.array_equal(kept, votes >= selector.min_votes)
-        least = selector.min_votes if decides else None
-        return cls(tuple(map(str, names)), votes, kept, least, check_top(top)).plot(ax)
+        return cls(*read_votes(selector, cls.__name__), check_top(top)).plot(ax)
 
     @property
     def order(self) -> IntArray:
@@ -76,14 +69,21 @@ class VotesDisplay(Display):
         bars = ax.barh(range(order.size), votes, 0.62, color=BLUE)
         for bar, own in zip(bars, kept, strict=True):
             bar.set(color=BLUE if own else ink(ax), alpha=1.0 if own else 0.3, linewidth=0.0)
-        ax.set_xlim(0.0, votes.max())
         label_axis(ax, "x", f"Votes ({int(self.kept.sum())} of {self.kept.size} attributes kept)")
-        groups = [own for own in (True, False) if (kept == own).any()]
-        handles: list[Any] = [bars[int(np.argmax(kept == own))] for own in groups]
-        labels = ["kept" if own else "left out" for own in groups]
+        more = {}
         if self.min_votes is not None:
-            handles.append(ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0))
-            labels.append(f"needed: {self.min_votes:g}")
-        legend_below(ax, handles, labels, n_columns=3)
-        width = label_rows(ax, [self.names[place] for place in order])
-        write_values(ax, votes.tolist(), [f"{vote:g}" for vote in votes], width)
+            needed = ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0)
+            more[f"needed: {self.min_votes:g}"] = needed
+        explain_bars(ax, bars, kept, ("kept", "left out"), more)
+        finish_bars(ax, bars, [self.names[place] for place in order], [f"{vote:g}" for vote in votes])
+
+
+def read_votes(selector: Any, what: str) -> tuple[tuple[str, ...], FloatArray, BoolArray, int | None]:
+    """Return names, votes and which are kept, of all attributes, and the votes that one needs if votes decide."""
+    if not isinstance(selector, RuleAttributeSelector):
+        raise InvalidInputError(f"{what} needs a RuleAttributeSelector; got {type(selector).__name__}.")
+    check_is_fitted(selector)
+    votes, kept = np.asarray(selector.votes_, dtype=np.float64), np.asarray(selector.get_support(), dtype=bool)
+    names = getattr(selector, "feature_names_in_", [f"x{place}" for place in range(votes.size)])
+    decides = np.array_equal(kept, votes >= selector.min_votes)
+    return tuple(map(str, names)), votes, kept, selector.min_votes if decides else None
