@@ -91,5 +91,5 @@ def test_values_without_room_are_left_out():
 def test_legend_takes_words_as_they_are():
     _, ax = plt.subplots()
     lines = ax.plot([[0, 1], [1, 0]])
-    legend_below(ax, lines, ["_a$", "$b$"])
+    legend_below(ax, dict(zip(["_a$", "$b$"], lines, strict=True)))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [r"_a\$", r"\$b\$"]

@@ -217,7 +217,7 @@ def stability_report(
     families = _find_families(terms, max_correlation)
     rules = [_describe(family, terms, n_repeats) for family in families]
     family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
-    keys_of = [{key for key, fit in zip(terms.keys, terms.fits, strict=True) if fit == own} for own in range(n_repeats)]
+    keys_of = [set(terms.keys[terms.fits == fit].tolist()) for fit in range(n_repeats)]
     names, names_of = fits[0].model_.names, [set(fit.model_.used_names) for fit in fits]
 
     def agree(sets: Sequence[AbstractSet[Any]]) -> float:
@@ -239,13 +239,7 @@ def stability_report(
 
 
 def _fit_all(
-    model: BaseRuleEnsemble,
-    table: Any,
-    y: Any,
-    sample_weight: Any,
-    vary: str,
-    n_repeats: int,
-    rng: np.random.Generator,
+    model: BaseRuleEnsemble, table: Any, y: Any, sample_weight: Any, vary: str, n_repeats: int, rng: np.random.Generator
 ) -> list[BaseRuleEnsemble]:
     """Fit copies of the model, each with a seed of its own; rows of the other half have weight zero."""
     keys = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
@@ -273,7 +267,7 @@ class _Terms:
     ranked : list of RankedTerm
     fits : ndarray of shape (n_terms,)
         Which fit each term is of.
-    keys : sequence of hashable
+    keys : ndarray of shape (n_terms,)
         Equal for rules that are equal or opposite on all rows, and for lines of one attribute.
     shares : ndarray of shape (n_terms,)
         Share of the importance of its model.
@@ -283,11 +277,11 @@ class _Terms:
 
     ranked: list[RankedTerm]
     fits: IntArray
-    keys: Sequence[Hashable]
+    keys: IntArray
     shares: FloatArray
     correlations: FloatArray
 
-    def count_fits(self, places: IntArray | list[int]) -> int:
+    def count_fits(self, places: IntArray) -> int:
         """In how many fits some of the terms are."""
         return np.unique(self.fits[places]).size
 
@@ -299,8 +293,10 @@ def _gather_terms(fits: Sequence[BaseRuleEnsemble], table: Any) -> _Terms:
     owner = np.repeat(np.arange(len(fits)), [len(fit.rules_) for fit in fits])
     evaluated = [_evaluate_rules(fit, table) for fit in fits]
     bits = BitMatrix(np.concatenate([own.words for own in evaluated]), evaluated[0].n_rows)
-    dense_keys = iter(_name_columns(bits))
-    keys = [next(dense_keys) if term.kind == "rule" else ("line", term.term.features) for term in ranked]
+    columns = iter(_name_columns(bits))
+    names = [next(columns) if term.kind == "rule" else ("line", term.term.features) for term in ranked]
+    numbers: dict[Hashable, int] = {}
+    keys = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
     places = np.flatnonzero([term.kind == "rule" for term in ranked])
     correlations = np.eye(len(ranked))
     correlations[np.ix_(places, places)] = _correlate(bits)
@@ -338,33 +334,29 @@ def _find_families(terms: _Terms, max_correlation: float) -> list[IntArray]:
     list of ndarray
         Positions of the terms of each family, those that are the representative first.
     """
-    members: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(terms.keys):
-        members.setdefault(key, []).append(place)
 
-    def rank(own: list[int]) -> tuple[int, int, str]:
+    def rank(own: IntArray) -> tuple[int, int, str]:
         first = terms.ranked[own[0]]
         return -terms.count_fits(own), len(first.term.features), first.text
 
     taken = np.zeros(len(terms.keys), dtype=bool)
     families = []
-    for own in sorted(members.values(), key=rank):
+    for own in sorted((np.flatnonzero(terms.keys == key) for key in np.unique(terms.keys)), key=rank):
         if not taken[own[0]]:
             close = ~taken & (terms.correlations[own[0]] > max_correlation)
             close[own] = True
             taken |= close
-            families.append(np.concatenate([own, np.setdiff1d(np.flatnonzero(close), own)]).astype(np.int64))
+            families.append(np.concatenate([own, np.setdiff1d(np.flatnonzero(close), own)]))
     return families
 
 
 def _describe(family: IntArray, terms: _Terms, n_repeats: int) -> StableRule:
     """Tell how often a family and its representative were found."""
-    keys = [terms.keys[k] for k in family]
-    exact = family[[key == keys[0] for key in keys]]
+    keys = terms.keys[family]
     return StableRule(
         text=terms.ranked[family[0]].text,
-        frequency=terms.count_fits(exact) / n_repeats,
+        frequency=terms.count_fits(family[keys == keys[0]]) / n_repeats,
         family_frequency=terms.count_fits(family) / n_repeats,
-        n_rules=len(set(keys)),
+        n_rules=len(set(keys.tolist())),
         importance=float(terms.shares[family].sum() / n_repeats),
     )

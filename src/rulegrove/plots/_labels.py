@@ -247,11 +247,11 @@ def say(ax: "Axes", sentence: str) -> None:
     ax.text(0.5, 0.5, escape(text), transform=ax.transAxes, ha="center", va="center", fontsize=size, color=ink(ax))
 
 
-def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_columns: int = 1) -> None:
-    """Add a legend under the axes, each entry wrapped to a column; as many columns as fit, up to `n_columns`."""
+def legend_below(ax: "Axes", entries: Mapping[str, Any], n_columns: int = 1) -> None:
+    """Add a legend of artists by their words under the axes, wrapped to as many columns as fit, up to `n_columns`."""
     from matplotlib.transforms import ScaledTranslation
 
-    width, height = axes_size(ax)
+    labels, (width, height) = list(entries), axes_size(ax)
     size = 0.9 * font_size(ax, "legend.fontsize")
     n_columns = max(min(n_columns, len(labels), int(width / (text_width(labels, size) + _HANDLE * size))), 1)
     room = max(_BELOW_SHARE[int(height > _LARGE)] * height, 3 * LINE * SMALLEST) / math.ceil(len(labels) / n_columns)
@@ -260,7 +260,7 @@ def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_co
     root, tight = root_figure(ax), ax.xaxis.get_tightbbox()
     hanging = 0.0 if tight is None else (ax.get_window_extent().y0 - tight.y0) / root.dpi
     ax.legend(
-        handles,
+        list(entries.values()),
         [escape(text) for text in texts],
         loc="upper left",
         bbox_to_anchor=(0.0, 0.0),
@@ -274,13 +274,9 @@ def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_co
     )
 
 
-def explain_bars(
-    ax: "Axes", bars: "BarContainer", first: BoolArray, words: tuple[str, str], more: Mapping[str, Any] | None = None
-) -> None:
-    """Add a legend of the two groups of bars, of those that have any, and of more artists by their words."""
-    entries = {words[not group]: bars[np.argmax(first == group)] for group in (True, False) if (first == group).any()}
-    entries |= more or {}
-    legend_below(ax, list(entries.values()), list(entries), n_columns=3)
+def group_bars(bars: "BarContainer", first: BoolArray, words: tuple[str, str]) -> dict[str, Any]:
+    """Return a bar of each of two groups by the words for the group, of those that have any, for a legend."""
+    return {words[not group]: bars[np.argmax(first == group)] for group in (True, False) if (first == group).any()}
 
 
 def label_categories(ax: "Axes", side: Literal["x", "y"], labels: Sequence[str]) -> None:

@@ -125,8 +125,8 @@ class CalibrationDisplay(Display):
         about = "the predicted class" if self.target is None else self.target
         label_axis(ax, "x", f"Predicted probability of {about}")
         label_axis(ax, "y", "Share that came true")
-        words = ["came true, with 95 % intervals", "as predicted", f"rows (of {self.counts.sum():,})"]
-        legend_below(ax, [curve, ideal, bars], words, n_columns=3)
+        entries = {"came true, with 95 % intervals": curve, "as predicted": ideal}
+        legend_below(ax, entries | {f"rows (of {self.counts.sum():,})": bars}, n_columns=3)
         self._write_counts(ax, bars)
 
     def _write_counts(self, ax: "Axes", bars: "BarContainer") -> None:

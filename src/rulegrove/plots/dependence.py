@@ -180,7 +180,7 @@ class DependenceDisplay(Display):
 
     def _explain_colours(self, ax: "Axes", handles: list[Any]) -> None:
         if len(handles) > 1:
-            _labels.legend_below(ax, handles, [str(line) for line in self.lines], n_columns=4)
+            _labels.legend_below(ax, dict(zip(map(str, self.lines), handles, strict=True)), n_columns=4)
 
     def _draw_map(self, ax: "Axes") -> None:
         borders = [

@@ -119,17 +119,17 @@ class PathDisplay(Display):
         crowd = min(max(8.0 / max(len(self.texts), 1), 0.15), 0.45)
         coefs = _leave_out_zeros(self.coefs[points])
         ax.plot(self.x[points], coefs[:, n_named:], color=ink(ax), alpha=crowd, linewidth=0.7, zorder=1)
-        lines = [
-            ax.plot(self.x[points], coefs[:, place], zorder=3 - place / (n_named + 1), **line_style(place))[0]
-            for place in range(n_named)
-        ]
+        entries = {
+            text: ax.plot(self.x[points], coefs[:, place], zorder=3 - place / (n_named + 1), **line_style(place))[0]
+            for place, text in enumerate(self.texts[:n_named])
+        }
         ax.axhline(0.0, color=ink(ax), linewidth=0.6)
         _mark_chosen(ax, self.x[self.chosen])
         label_axis(ax, "x", f"{PARAMETER_WORDS.get(self.x_name, self.x_name)} (dotted: the chosen point)")
         label_axis(ax, "y", "Coefficient" if self.target is None else f"Coefficient (positive: {self.target})")
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="both", labelsize=font_size(ax, "ytick.labelsize"))
-        legend_below(ax, lines, self.texts[:n_named])
+        legend_below(ax, entries)
 
 
 @dataclass(eq=False)
@@ -216,14 +216,16 @@ class SelectionDisplay(Display):
         ax.set_zorder(counts.get_zorder() + 1)  # the error on top, its twin to shine through
         ax.patch.set_visible(False)
         (error,) = ax.plot(x, errors, color=BLUE, linewidth=1.8)
-        handles: list[Any] = [error, n_terms]
-        labels = [f"{self._rows} {LOSS_WORDS[self.loss]}", "number of terms"]
+        entries: dict[str, Any] = {f"{self._rows} {LOSS_WORDS[self.loss]}": error, "number of terms": n_terms}
         if self.standard_errors is not None:
-            handles += self._draw_choice(ax, points)
-            labels += ["± 1 standard error", "1se limit"]
+            spread, best = self.standard_errors[points], int(np.argmin(self.errors))
+            limit = self.errors[best] + self.standard_errors[best]
+            band = ax.fill_between(x, errors - spread, errors + spread, color=BLUE, alpha=0.22, linewidth=0.0)
+            entries["± 1 standard error"] = band
+            entries["1se limit"] = ax.axhline(limit, color=BLUE, linestyle="--", linewidth=1.0)
         (mark,) = ax.plot([self.x[self.chosen]], [self.errors[self.chosen]], "o", color=BLUE, markersize=8, zorder=4)
+        entries[f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"] = mark
         _mark_chosen(ax, self.x[self.chosen])
-        chosen = f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"
         label_axis(ax, "x", PARAMETER_WORDS.get(self.x_name, self.x_name))
         label_axis(ax, "y", f"{self._rows.capitalize()} {LOSS_WORDS[self.loss]}")
         label_axis(counts, "y", "Number of terms")
@@ -232,16 +234,7 @@ class SelectionDisplay(Display):
             axes.tick_params(axis="y", colors=colour)
             axes.spines[["top", "right", "left"]].set_visible(False)
             axes.spines[side].set(visible=True, color=colour)
-        legend_below(ax, [*handles, mark], [*labels, chosen], n_columns=3)
-
-    def _draw_choice(self, ax: "Axes", points: IntArray) -> list[Any]:
-        """Draw the band of one standard error, and the limit that it sets at the least error."""
-        assert self.standard_errors is not None
-        x, errors, spread = self.x[points], self.errors[points], self.standard_errors[points]
-        band = ax.fill_between(x, errors - spread, errors + spread, color=BLUE, alpha=0.22, linewidth=0.0)
-        best = int(np.argmin(self.errors))
-        limit = ax.axhline(self.errors[best] + self.standard_errors[best], color=BLUE, linestyle="--", linewidth=1.0)
-        return [band, limit]
+        legend_below(ax, entries, n_columns=3)
 
     @property
     def _rows(self) -> str:

@@ -114,7 +114,8 @@ class RulesDisplay(Display):
         colours = np.where(coefs > 0, BLUE, VERMILION).tolist()
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
         _labels.label_axis(ax, "x", f"Importance{_count_terms(len(texts), len(self.rules))}")
-        _labels.explain_bars(ax, bars, coefs > 0, (self._meaning(True), self._meaning(False)))
+        entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
+        _labels.legend_below(ax, entries, n_columns=2)
         numbers = [self._number(term, coef) for term, coef in zip(self.rules, coefs, strict=False)]
         _labels.finish_bars(ax, bars, texts, numbers)
 
@@ -223,16 +224,17 @@ class ComparisonDisplay(Display):
             _labels.say(ax, "None of the models has any terms.")
             return
         thickness = 0.8 / len(self.names)
-        handles = []
-        for place, coefs in enumerate(self.coefs[:, : self.top]):
+        entries = {}
+        for place, (name, coefs) in enumerate(zip(self.names, self.coefs[:, : self.top], strict=True)):
             rows = np.arange(len(texts)) + (place - (len(self.names) - 1) / 2) * thickness
             hatch = "" if place < len(PALETTE) else "///"
-            handles.append(ax.barh(rows, coefs, 0.86 * thickness, color=PALETTE[place % len(PALETTE)], hatch=hatch))
+            colour = PALETTE[place % len(PALETTE)]
+            entries[name] = ax.barh(rows, coefs, 0.86 * thickness, color=colour, hatch=hatch)
         ax.axvline(0.0, color=_display.ink(ax), linewidth=0.8)
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
         _labels.label_axis(ax, "x", f"Coefficient{toward}{_count_terms(len(texts), len(self.texts))}")
-        _labels.legend_below(ax, handles, self.names, n_columns=len(self.names))
+        _labels.legend_below(ax, entries, n_columns=len(self.names))
         _labels.label_rows(ax, texts)
 
 

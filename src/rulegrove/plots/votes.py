@@ -10,7 +10,7 @@ from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.plots._display import BLUE, Display, check_top, ink
-from rulegrove.plots._labels import explain_bars, finish_bars, label_axis, rows_size, say
+from rulegrove.plots._labels import finish_bars, group_bars, label_axis, legend_below, rows_size, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,11 +70,11 @@ class VotesDisplay(Display):
         for bar, own in zip(bars, kept, strict=True):
             bar.set(color=BLUE if own else ink(ax), alpha=1.0 if own else 0.3, linewidth=0.0)
         label_axis(ax, "x", f"Votes ({int(self.kept.sum())} of {self.kept.size} attributes kept)")
-        more = {}
+        entries = group_bars(bars, kept, ("kept", "left out"))
         if self.min_votes is not None:
-            needed = ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0)
-            more[f"needed: {self.min_votes:g}"] = needed
-        explain_bars(ax, bars, kept, ("kept", "left out"), more)
+            limit = ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0)
+            entries[f"needed: {self.min_votes:g}"] = limit
+        legend_below(ax, entries, n_columns=3)
         finish_bars(ax, bars, [self.names[place] for place in order], [f"{vote:g}" for vote in votes])
 
 
