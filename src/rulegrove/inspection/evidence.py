@@ -50,7 +50,7 @@ class RuleEvidence:
     mean_target: Estimates | None = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return one row a rule: what the training rows said, and the estimates with the ends of their intervals.
+        """Return a row for each rule: what the training rows said, and the estimates with the ends of their intervals.
 
         Parameters
         ----------

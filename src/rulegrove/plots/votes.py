@@ -30,6 +30,17 @@ class VotesDisplay(Display):
         Votes that an attribute needs; None where something else decides.
     top : int, default=60
         Most attributes to draw, of those with votes.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleAttributeSelector
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.plots import VotesDisplay
+    >>> X, y = load("pima", return_X_y=True)
+    >>> selector = RuleAttributeSelector(n_candidates=60, n_repeats=3, min_votes=2, random_state=0).fit(X, y)
+    >>> display = VotesDisplay.from_estimator(selector)
+    >>> display.min_votes, len(display.names)
+    (2, 8)
     """
 
     names: tuple[str, ...]

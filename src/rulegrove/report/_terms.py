@@ -59,8 +59,10 @@ def gather_facts(model: BaseRuleEnsemble, terms: Sequence[Term], given: Given | 
             supports[place], means[:, place] = row.support, _training_means(row, n_outputs)
     others = {place: term for place, term in enumerate(terms) if place >= n_own and isinstance(term, Rule)}
     if given is not None and others:
-        places, targets = list(others), np.empty((given.n_rows, 0)) if given.targets is None else given.targets
-        counts, *sums = given.sample.add_up(list(others.values()), np.column_stack([np.ones(given.n_rows), targets])).T
+        places, columns = list(others), np.ones((given.n_rows, 1))
+        if given.targets is not None:
+            columns = np.column_stack([columns, given.targets])
+        counts, *sums = given.sample.add_up(list(others.values()), columns).T
         supports[places] = counts / given.n_rows
         spreads[places] = np.sqrt(supports[places] * (1.0 - supports[places]))
         for output, own in enumerate(sums):
@@ -95,7 +97,7 @@ def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float]
 
 
 def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
-    """Return all terms for the page, one list a property."""
+    """Return all terms for the page: a list for each property, in the order of the terms."""
     features, n_own = model.model_.features, len(model.rules_)
     texts = [term.text(features) for term in terms]
     return {
