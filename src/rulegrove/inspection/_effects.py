@@ -148,7 +148,7 @@ def _add_up(
 
 def _root_ratios(sample: Sample, program: RuleProgram, ratios: Sequence[Ratio]) -> tuple[FloatArray, FloatArray]:
     """Spread of each interaction over that of its whole, zero where either is none; and the spread itself."""
-    squares, floors = np.zeros((2, len(ratios))), np.zeros((2, len(ratios)))
+    squares = np.zeros((2, len(ratios)))
     uses = Counter(effect for ratio in ratios for effect in ratio.whole)
     n_rows = sample.columns.n_rows
     weights = np.full(n_rows, 1.0 / n_rows) if sample.weights is None else sample.weights
@@ -158,7 +158,8 @@ def _root_ratios(sample: Sample, program: RuleProgram, ratios: Sequence[Ratio]) 
             known = {**common, interaction: interaction.values(sample, rows, bits)}
             whole = sum(known[effect] if effect in known else effect.values(sample, rows, bits) for effect in effects)
             squares[:, k] += [(values**2 @ weights[rows]).sum() for values in (known[interaction], whole)]
-            floors[:, k] = interaction.size, sum(effect.size for effect in effects)
+    wholes = [sum(effect.size for effect in effects) for _, effects in ratios]
+    floors = np.array([[interaction.size for interaction, _ in ratios], wholes])
     spreads = np.sqrt(squares)
     spreads[spreads <= ROUNDING * floors] = 0.0
     return np.divide(spreads[0], spreads[1], out=np.zeros(len(ratios)), where=spreads[1] > 0.0), spreads[0]
