@@ -142,8 +142,8 @@ def test_frames():
 @pytest.mark.parametrize(
     ("labels", "options", "words"),
     [
-        (["yes", "maybe"] * 75, {}, "y holds 'maybe', which is none of the model's classes"),
-        (["yes", "no"], {}, "X has 150 rows but y has 2"),
+        (["yes", "maybe"] * 75, {}, "`y` holds 'maybe' in row 1, which is no class of the model"),
+        (["yes", "no"], {}, r"one class for each of the 150 rows; got the shape \(2,\)"),
         (["yes", "no"] * 75, {"level": 95}, "`level` must lie between 0 and 1; got 95"),
     ],
 )

@@ -139,7 +139,7 @@ def test_bad_options(options, words):
 
 def test_bad_model_and_table():
     X, y = load("iris", return_X_y=True)
-    with pytest.raises(InvalidInputError, match="`model` must be"):
+    with pytest.raises(InvalidInputError, match="stability_report needs a RuleEnsembleClassifier"):
         stability_report("model", X, y)
     with pytest.raises(InvalidInputError, match="'rules' or 'attributes'"):
         stability_report(make(), X, y, n_repeats=2).to_frame("words")

@@ -86,7 +86,8 @@ def test_drawing_twice_takes_room_once(pima):
     display = RulesDisplay.from_estimator(pima[2], ax=ax, top=5)
     first = ax.get_position().bounds
     display.plot(ax)
-    np.testing.assert_allclose(ax.get_position().bounds[::2], first[::2])  # left edge and width
+    # Left edge and width; how far the last number of the axis hangs out on the right depends on the limits.
+    np.testing.assert_allclose(ax.get_position().bounds[::2], first[::2], atol=0.03)
 
 
 def test_subfigures(pima):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 
 from rulegrove.plots import _labels
-from rulegrove.plots._labels import add_legend, escape, fit_texts, label_rows, legend_below, signed, wrap, write_values
+from rulegrove.plots._labels import escape, finish_bars, fit_texts, label_rows, legend_below, signed, wrap
 
 words = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60)
 
@@ -72,9 +72,8 @@ def test_labels_of_rows_do_not_overlap():
 @pytest.mark.parametrize("ends", [[3.0, 2.0, 0.1], [-3.0, 2.0, 1.0], [-1.0, -2.0], [0.0]])
 def test_values_stay_inside(ends):
     figure, ax = plt.subplots()
-    ax.barh(range(len(ends)), ends)
-    width = label_rows(ax, ["label"] * len(ends))
-    write_values(ax, ends, [signed(end) for end in ends], width)
+    bars = ax.barh(range(len(ends)), ends)
+    finish_bars(ax, bars, ["label"] * len(ends), [signed(end) for end in ends])
     figure.draw_without_rendering()
     assert [text.get_text() for text in ax.texts] == [signed(end) for end in ends]
     for text in ax.texts:
@@ -85,13 +84,12 @@ def test_values_stay_inside(ends):
 
 def test_values_without_room_are_left_out():
     _, ax = plt.subplots(figsize=(1, 1))
-    ax.barh([0], [1.0])
-    write_values(ax, [1.0], ["a long text that fits nowhere"], label_rows(ax, ["label"]))
+    finish_bars(ax, ax.barh([0], [1.0]), ["label"], ["a long text that fits nowhere"])
     assert not ax.texts
 
 
 def test_legend_takes_words_as_they_are():
     _, ax = plt.subplots()
     lines = ax.plot([[0, 1], [1, 0]])
-    for legend in (add_legend(ax, lines, ["_a$", "$b$"]), legend_below(ax, lines, ["_a$", "$b$"])):
-        assert [text.get_text() for text in legend.get_texts()] == [r"_a\$", r"\$b\$"]
+    legend_below(ax, dict(zip(["_a$", "$b$"], lines, strict=True)))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [r"_a\$", r"\$b\$"]

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import SelectorMixin
 
+from rulegrove import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.plots import VotesDisplay
 
 
-class GivenVotes(SelectorMixin, BaseEstimator):
+class GivenVotes(RuleAttributeSelector):
     """A selector whose votes and kept attributes are told."""
 
     def __init__(self, votes, kept=None, min_votes=3):

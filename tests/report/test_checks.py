@@ -20,10 +20,7 @@ from rulegrove.report._given import read_given
 
 def check_of(model, table=None, y=None, training=None):
     """What the page is told of the rows held out and of those given."""
-    given = read_given(model, table, y, training)
-    predictions = None if given is None else model.predict(table)
-    probabilities = model.predict_proba(table) if given is not None and hasattr(model, "classes_") else None
-    return check(model, given, predictions, probabilities, np.random.default_rng(0))
+    return check(model, read_given(model, table, y, training), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes"])
@@ -106,7 +103,7 @@ def test_numbers():
 
 def test_dependence(inspected):
     model, table, y = inspected
-    curves = draw_dependence(model, table, read_given(model, table, y))
+    curves = draw_dependence(model, read_given(model, table, y))
     order = np.argsort(-model.feature_importances_, kind="stable").tolist()
     used = [place for place in order if model.feature_importances_[place] > 0]
     assert [curve["feature"] for curve in curves] == used[:MAX_CURVES]
@@ -120,7 +117,7 @@ def test_dependence(inspected):
 def test_an_attribute_that_is_missing_everywhere_is_not_drawn():
     model, table, y, _ = fit("regression")
     empty = table.assign(age=np.nan)
-    curves = draw_dependence(model, empty, read_given(model, empty, y))
+    curves = draw_dependence(model, read_given(model, empty, y))
     names = [model.model_.features[curve["feature"]].name for curve in curves]
     assert "age" not in names
     assert len(names) > 0

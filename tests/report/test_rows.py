@@ -28,7 +28,7 @@ def test_parts_add_up_to_the_score(inspected):
     given = read_given(model, table, y)
     tracks, terms = follow_paths(model)
     told = describe_terms(model, terms, gather_facts(model, terms, given))
-    rows = describe_rows(terms, given, None, np.random.default_rng(0))
+    rows = describe_rows(terms, given, np.random.default_rng(0))
     assert rows["numbers"] == list(range(len(table)))
     expected = score(model, table)
     for output, track in enumerate(tracks):
@@ -45,7 +45,7 @@ def test_values_are_shown_as_they_came():
     table.loc[0, "colour"] = "violet"
     terms = follow_paths(model)[1]
     shares = model.predict_proba(table)
-    rows = describe_rows(terms, read_given(model, table, y), shares, np.random.default_rng(0))
+    rows = describe_rows(terms, read_given(model, table, y), np.random.default_rng(0))
     colour = rows["features"].index(table.columns.get_loc("colour"))
     assert rows["values"][0][colour] == NEW_CATEGORY
     missing = [row for row in range(1, len(table)) if pd.isna(table["colour"][row])]
@@ -58,7 +58,7 @@ def test_a_draw_of_many_rows():
     model, table, y, _ = fit("rules only")
     many, target = pd.concat([table] * 10, ignore_index=True), np.tile(y, 10)
     terms = follow_paths(model)[1]
-    rows = describe_rows(terms, read_given(model, many, target), None, np.random.default_rng(0))
+    rows = describe_rows(terms, read_given(model, many, target), np.random.default_rng(0))
     assert len(rows["numbers"]) == len(set(rows["numbers"])) == MAX_ROWS
     assert rows["n_given"] == len(many)
     np.testing.assert_allclose(rows["truths"], target[rows["numbers"]], rtol=1e-5)

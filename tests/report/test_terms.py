@@ -32,7 +32,7 @@ def test_importances_of_the_chosen_point_are_those_of_the_model(inspected):
 def test_rules_beyond_the_model_are_measured(inspected):
     model, table, y = inspected
     terms, facts = gather(model, table, y)
-    block = model._columns(table).take(slice(None))
+    block = model.read_columns(table).take(slice(None))
     targets = read_given(model, table, y).targets
     for place, term in enumerate(terms):
         if place < len(model.rules_) or not isinstance(term, Rule):
@@ -64,7 +64,7 @@ def test_spreads_of_linear_terms():
     """A linear term's spread is that of the winsorised attribute, whether or not it is in the model."""
     model, table, y, _ = fit("linear only")
     terms, facts = gather(model, table, y)
-    block = model._columns(table).take(slice(None))
+    block = model.read_columns(table).take(slice(None))
     lines = [place for place, term in enumerate(terms) if isinstance(term, Linear) and not np.isnan(block).any()]
     for place in lines:
         term = terms[place]

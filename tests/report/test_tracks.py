@@ -15,7 +15,7 @@ def design_scores(model, table, output, point, offset):
     """Scores from the solver's coefficients and the columns that it saw."""
     candidates, path = model.candidates_[output], model.path_[output]
     coef, intercept = path.point(point, model.selection_[output].mix)
-    block = model._columns(table).take(slice(None))
+    block = model.read_columns(table).take(slice(None))
     rules = np.array([rule.holds(block) for rule in candidates.rules]).reshape(len(candidates.rules), len(table)).T
     lines = candidates.linear.evaluate(block[candidates.linear.features])
     return offset + intercept + np.column_stack([rules, lines]) @ coef
@@ -24,7 +24,9 @@ def design_scores(model, table, output, point, offset):
 def track_scores(model, table, track, terms, place):
     coefs = np.zeros(len(terms))
     coefs[track.terms[place]] = track.coefs[place]
-    return RuleModel(model.model_.features, tuple(terms), coefs, track.intercepts[place]).score(model._columns(table))
+    return RuleModel(model.model_.features, tuple(terms), coefs, track.intercepts[place]).score(
+        model.read_columns(table)
+    )
 
 
 def check_scores(model, table, y):

@@ -27,5 +27,5 @@ def test_votes_are_those_of_the_selector(settings):
 
 def test_what_is_no_selector():
     assert describe_votes(None) is None
-    with pytest.raises(InvalidInputError, match="`selector` must be a RuleAttributeSelector; got str"):
+    with pytest.raises(InvalidInputError, match="`selector` needs a RuleAttributeSelector; got str"):
         describe_votes("votes")

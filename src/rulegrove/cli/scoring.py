@@ -27,7 +27,7 @@ def read_model(path: Path) -> Ensemble:
 
 def label_words(model: Ensemble) -> dict[str, Any]:
     """Return the classes of a model by their words; none where it predicts a number."""
-    return {} if model.model_.classes is None else {str(label): label for label in model.model_.classes.tolist()}
+    return {str(label): label for label in model.model_.labels}
 
 
 def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) -> Any:

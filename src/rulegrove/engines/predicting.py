@@ -86,7 +86,7 @@ class PredictTask:
 
     def _find_results(self, scores: FloatArray) -> dict[str, pa.Array]:
         """Return the columns of the results."""
-        labels = [] if self.model.classes is None else self.model.classes.tolist()
+        labels = self.model.labels
         found: dict[str, pa.Array] = {}
         for result in self.results:
             values = self.model.probabilities(scores) if result == "probability" else scores
@@ -126,7 +126,7 @@ def make_task(
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
-    allowed = COLUMNS if model.model_.classes is not None else ("prediction", "score")
+    allowed = COLUMNS if model.model_.labels else ("prediction", "score")
     results = [name for name in allowed if name != "score"] if results is None else results
     unknown = [name for name in results if name not in allowed]
     if unknown or not results:

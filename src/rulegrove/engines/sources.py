@@ -103,7 +103,9 @@ class Source:
         for rows in part.read(list(columns), batch_rows):
             types = [_without_views(kind) for kind in rows.schema.types]
             if types != rows.schema.types:
-                rows = rows.cast(pa.schema([field.with_type(kind) for field, kind in zip(rows.schema, types)]))
+                rows = rows.cast(
+                    pa.schema([field.with_type(kind) for field, kind in zip(rows.schema, types, strict=True)])
+                )
             yield Batch(rows, start + n_read)
             n_read += rows.num_rows
         n_rows = self._n_rows.setdefault(partition, n_read)

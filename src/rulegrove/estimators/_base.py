@@ -203,7 +203,7 @@ class BaseRuleEnsemble(BaseEstimator):
             **names,
         }
 
-    def _columns(self, X: Any) -> Columns:
+    def read_columns(self, X: Any) -> Columns:
         """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""
         table, model = as_table(X), self.model_
         few = is_frame(table) and hasattr(self, "feature_names_in_") and table.shape[1] < len(model.names)
@@ -214,7 +214,7 @@ class BaseRuleEnsemble(BaseEstimator):
     def _scores(self, X: Any) -> FloatArray:
         """Return the score F of every row."""
         check_is_fitted(self)
-        return self.model_.score(self._columns(X), count_threads(self.n_jobs))
+        return self.model_.score(self.read_columns(X), count_threads(self.n_jobs))
 
     def transform_rules(self, X: Any) -> AnyArray:
         """Evaluate every term of the model on every row.
@@ -230,7 +230,7 @@ class BaseRuleEnsemble(BaseEstimator):
             ``intercept_ + transform_rules(X) @ coef_``. Integers when all terms are rules.
         """
         check_is_fitted(self)
-        values = self.model_.values(self._columns(X))
+        values = self.model_.values(self.read_columns(X))
         return values if any(isinstance(term, Linear) for term in self.model_.terms) else values.astype(np.uint8)
 
     def explain(self, X: Any) -> Explanation:
@@ -259,8 +259,7 @@ class BaseRuleEnsemble(BaseEstimator):
         'Iris-setosa'
         """
         check_is_fitted(self)
-        classes = None if self.model_.classes is None else tuple(self.model_.classes.tolist())
-        return explain_rows(self.model_, self._columns(X), self.rules_, classes)
+        return explain_rows(self.model_, self.read_columns(X), self.rules_)
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:

@@ -233,12 +233,7 @@ class Explanation:
         return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] tells of the first row"
 
 
-def explain_rows(
-    model: RuleModel,
-    columns: Columns,
-    rules: RuleTable,
-    classes: tuple[Any, ...] | None,
-) -> Explanation:
+def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable) -> Explanation:
     """Take the scores of rows apart."""
     parts = model.values(columns)[:, None, :] * np.atleast_2d(model.coefs) + 0.0  # no -0 where a rule does not hold
     is_rule = [isinstance(term, Rule) for term in model.terms]
@@ -253,4 +248,5 @@ def explain_rows(
     used = sorted({feature for term in model.terms for feature in term.features})
     values = columns.take(slice(None), np.array(used, dtype=np.int64)).T
     features = {k: columns.features[k] for k in used}
-    return Explanation(scores, model.intercept, parts, rules, classes, model.probabilities(scores), features, values)
+    labels, probabilities = model.labels or None, model.probabilities(scores)
+    return Explanation(scores, model.intercept, parts, rules, labels, probabilities, features, values)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,16 @@ class RuleModel:
     def names(self) -> tuple[str, ...]:
         """Columns of the training table."""
         return list_sources(self.features) if self.columns is None else self.columns
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """Labels of the classes as plain values; none for a number."""
+        return () if self.classes is None else tuple(self.classes.tolist())
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores of a row."""
+        return len(np.atleast_2d(self.coefs))
 
     @cached_property
     def used_names(self) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         rule_coefs=coefs[:, [*rules]],
         linear=tuple(linear.values()),
         linear_coefs=coefs[:, [*linear]],
-        classes=() if fitted.classes is None else tuple(fitted.classes.tolist()),
+        classes=fitted.labels,
         softmax=softmax,
         curves=curves,
     )

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.bits import BitMatrix
+from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.terms import Linear
-from rulegrove.inspection._sample import Parts, Sample, evaluate_rules, measure_parts, split_rule
+from rulegrove.inspection._sample import Sample, split_rule
 from rulegrove.rules.rule import Rule
 
 ROUNDING = 64 * np.finfo(np.float64).eps  # a spread below this part of what was added up is none
@@ -19,7 +19,7 @@ EVERYWHERE = Rule(())
 
 
 class Piece(NamedTuple):
-    """Coefficients, one an output, times a conjunction, times the share of rows on which another one holds."""
+    """Coefficients, one for each output, times a conjunction, times the share of rows on which another one holds."""
 
     coefs: FloatArray
     held: Rule
@@ -60,7 +60,7 @@ class Ratio(NamedTuple):
     """An interaction, and the effects that add up to what its spread is compared with."""
 
     interaction: Effect
-    whole: tuple[Effect, ...]
+    whole: Sequence[Effect]
 
 
 def measure_interactions(sample: Sample, sets: Sequence[tuple[int, ...]]) -> tuple[FloatArray, FloatArray]:
@@ -78,19 +78,23 @@ def measure_interactions(sample: Sample, sets: Sequence[tuple[int, ...]]) -> tup
     joint = {chosen: _joint_pieces(sample, chosen[0]) for chosen in sets if len(chosen) == 1}
     whole = [Piece(sample.coefs[:, place], rule, EVERYWHERE) for place, rule in sample.rules]
     pieces = itertools.chain(whole, *pure.values(), *joint.values())
-    parts = measure_parts(sample, (part for piece in pieces for part in (piece.held, piece.averaged)))
+    parts = dict.fromkeys(part for piece in pieces for part in (piece.held, piece.averaged))
+    program = sample.compile(list(parts))
+    shares = sample.shares(program)
+    places = {part: place for place, part in enumerate(parts)}
 
-    score = _make_effect(sample, parts, whole, range(len(sample.names)))
-    effects = {
-        subset: _make_effect(sample, parts, own, subset if len(subset) == 1 else ()) for subset, own in pure.items()
-    }
+    def add_up(own: Sequence[Piece], features: Collection[int] = ()) -> Effect:
+        return _add_up(sample, own, features, places, shares)
+
+    score = add_up(whole, range(len(sample.names)))
+    effects = {subset: add_up(own, subset if len(subset) == 1 else ()) for subset, own in pure.items()}
     ratios = [
-        Ratio(_make_effect(sample, parts, joint[chosen], ()), (score,))
+        Ratio(add_up(joint[chosen]), [score])
         if len(chosen) == 1
-        else Ratio(effects[chosen], tuple(effects[subset] for subset in _subsets(chosen)))
+        else Ratio(effects[chosen], [effects[subset] for subset in _subsets(chosen)])
         for chosen in sets
     ]
-    return _root_ratios(sample, parts, ratios)
+    return _root_ratios(sample, program, ratios)
 
 
 def _subsets(chosen: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
@@ -122,44 +126,40 @@ def _joint_pieces(sample: Sample, feature: int) -> list[Piece]:
     return pieces
 
 
-def _make_effect(sample: Sample, parts: Parts, pieces: Iterable[Piece], features: Collection[int]) -> Effect:
+def _add_up(
+    sample: Sample, pieces: Sequence[Piece], features: Collection[int], places: dict[Rule, int], shares: FloatArray
+) -> Effect:
     """Add pieces up by conjunction, with the linear terms of some attributes."""
     by_place: dict[int, FloatArray] = {}
     size = 0.0
     for piece in pieces:
-        place, scaled = parts.places[piece.held], piece.coefs * parts.share(piece.averaged)
-        by_place[place] = by_place[place] + scaled if place in by_place else scaled
+        place, scaled = places[piece.held], piece.coefs * shares[places[piece.averaged]]
+        by_place[place] = by_place.get(place, 0.0) + scaled
         size += float(np.abs(scaled).sum())
-    places = np.array(list(by_place), dtype=np.int64)
-    coefs = np.array(list(by_place.values())).reshape(len(places), len(sample.coefs)).T
-    means = coefs @ parts.shares[places]
+    own = np.array(list(by_place), dtype=np.int64)
+    coefs = np.array(list(by_place.values())).reshape(len(own), len(sample.coefs)).T
+    means = coefs @ shares[own]
     lines = tuple((line, sample.coefs[:, place]) for place, line in sample.lines if line.feature in features)
     for line, slopes in lines:
         means = means + slopes * sample.average(line.values(sample.attribute(line.feature)))
         size += float(np.abs(slopes).sum()) * max(abs(line.lower), abs(line.upper))
-    return Effect(places, np.ascontiguousarray(coefs), lines, means, size)
+    return Effect(own, np.ascontiguousarray(coefs), lines, means, size)
 
 
-def _root_ratios(sample: Sample, parts: Parts, ratios: Sequence[Ratio]) -> tuple[FloatArray, FloatArray]:
+def _root_ratios(sample: Sample, program: RuleProgram, ratios: Sequence[Ratio]) -> tuple[FloatArray, FloatArray]:
     """Spread of each interaction over that of its whole, zero where either is none; and the spread itself."""
     squares = np.zeros((2, len(ratios)))
     uses = Counter(effect for ratio in ratios for effect in ratio.whole)
-    for rows in sample.blocks:
-        bits, weights = evaluate_rules(sample, parts.program, rows), sample.weights_of(rows)
+    n_rows = sample.columns.n_rows
+    weights = np.full(n_rows, 1.0 / n_rows) if sample.weights is None else sample.weights
+    for rows, bits in sample.evaluate(program):
         common = {effect: effect.values(sample, rows, bits) for effect, n_uses in uses.items() if n_uses > 1}
-        for k, ratio in enumerate(ratios):
-            known = {**common, ratio.interaction: ratio.interaction.values(sample, rows, bits)}
-            whole = sum(
-                known[effect] if effect in known else effect.values(sample, rows, bits) for effect in ratio.whole
-            )
-            for square, values in zip(squares, (known[ratio.interaction], whole), strict=True):
-                square[k] += float((values**2 @ weights).sum())
-    floors = np.array(
-        [
-            [ratio.interaction.size for ratio in ratios],
-            [sum(effect.size for effect in ratio.whole) for ratio in ratios],
-        ]
-    )
+        for k, (interaction, effects) in enumerate(ratios):
+            known = {**common, interaction: interaction.values(sample, rows, bits)}
+            whole = sum(known[effect] if effect in known else effect.values(sample, rows, bits) for effect in effects)
+            squares[:, k] += [(values**2 @ weights[rows]).sum() for values in (known[interaction], whole)]
+    wholes = [sum(effect.size for effect in effects) for _, effects in ratios]
+    floors = np.array([[interaction.size for interaction, _ in ratios], wholes])
     spreads = np.sqrt(squares)
     spreads[spreads <= ROUNDING * floors] = 0.0
     return np.divide(spreads[0], spreads[1], out=np.zeros(len(ratios)), where=spreads[1] > 0.0), spreads[0]

@@ -11,7 +11,7 @@ from rulegrove._typing import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """One estimate a rule, with an interval.
+    """An estimate for each rule, with an interval.
 
     Attributes
     ----------

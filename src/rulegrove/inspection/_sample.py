@@ -1,6 +1,6 @@
 """A fitted model and the rows it is looked at on: what every inspection begins with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
@@ -30,21 +30,21 @@ class Sample:
     model : RuleModel
     columns : Columns
     weights : ndarray of shape (n_rows,) or None
-        Adding up to one; None for rows that count alike.
+        They add up to one; None for rows that all count the same.
     """
 
     model: RuleModel
     columns: Columns
     weights: FloatArray | None
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the attributes."""
         return tuple(feature.name for feature in self.model.features)
 
     @property
     def coefs(self) -> FloatArray:
-        """Coefficients with one row an output."""
+        """Coefficients, an ndarray of shape (n_outputs, n_terms)."""
         return np.atleast_2d(self.model.coefs)
 
     @cached_property
@@ -57,24 +57,42 @@ class Sample:
         """The linear terms of the model and their places among its terms."""
         return tuple((place, term) for place, term in enumerate(self.model.terms) if isinstance(term, Linear))
 
-    @property
-    def blocks(self) -> list[slice]:
-        """The rows in blocks whose bits stay small."""
-        return [slice(start, start + BLOCK_ROWS) for start in range(0, self.columns.n_rows, BLOCK_ROWS)]
+    def compile(self, rules: Sequence[Rule]) -> RuleProgram:
+        """Prepare rules to be evaluated on the rows."""
+        return compile_rules(rules, self.columns.n_features)
 
-    def weights_of(self, rows: slice) -> FloatArray:
-        """Weights of a block of rows."""
-        if self.weights is None:
-            return np.full(len(range(*rows.indices(self.columns.n_rows))), 1.0 / self.columns.n_rows)
-        return self.weights[rows]
+    def evaluate(self, program: RuleProgram) -> Iterator[tuple[slice, BitMatrix]]:
+        """Yield the rows in blocks whose bits stay small, and where compiled rules hold in each block."""
+        for start in range(0, self.columns.n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            yield rows, program.evaluate(self.columns.take(rows, program.used_features))
+
+    def add_up(self, rules: Sequence[Rule], values: FloatArray) -> FloatArray:
+        """Add columns up over the rows on which each rule holds, an ndarray of shape (n_rules, n_columns)."""
+        sums = np.zeros((len(rules), values.shape[1]))
+        for rows, bits in self.evaluate(self.compile(rules)):
+            sums += bits.sums(values[rows])
+        return sums
+
+    def shares(self, program: RuleProgram) -> FloatArray:
+        """Return the weighted share of the rows on which each compiled rule holds."""
+        sums = np.zeros(program.n_rules)
+        for rows, bits in self.evaluate(program):
+            sums += bits.counts() if self.weights is None else bits.sums(self.weights[rows, None])[:, 0]
+        return sums / self.columns.n_rows if self.weights is None else sums
 
     def attribute(self, feature: int, rows: slice = slice(None)) -> FloatArray:
         """Values of an attribute: numbers or codes, NaN where missing."""
         values: FloatArray = self.columns.take(rows, np.array([feature]))[0]
         return values
 
+    def known(self, feature: int) -> FloatArray:
+        """Values of an attribute where it is not missing."""
+        values = self.attribute(feature)
+        return values[~np.isnan(values)]
+
     def average(self, values: FloatArray) -> float:
-        """Weighted mean of one number a row."""
+        """Weighted mean of one number for each row."""
         return float(values.mean() if self.weights is None else values @ self.weights)
 
     def positions(self, features: Any) -> tuple[int, ...]:
@@ -89,6 +107,7 @@ class Sample:
         return places
 
     def _position(self, item: Any) -> int:
+        """Find one attribute."""
         names = self.names
         if isinstance(item, str) and item in names:
             return names.index(item)
@@ -101,74 +120,42 @@ class Sample:
         )
 
 
-def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
-    """Check the model, the table and the weights."""
+def check_model(model: Any, what: str, *, fitted: bool = True) -> BaseRuleEnsemble:
+    """Refuse what is not a rule ensemble, or is not fitted."""
     if not isinstance(model, BaseRuleEnsemble):
         raise InvalidInputError(
-            f"`model` must be a RuleEnsembleClassifier or a RuleEnsembleRegressor; got {type(model).__name__}. "
+            f"{what} needs a RuleEnsembleClassifier or a RuleEnsembleRegressor; got {type(model).__name__}. "
             "Of a pipeline pass the last step, and X as that step sees it."
         )
-    check_is_fitted(model)
-    columns = model._columns(X)
+    if fitted:
+        check_is_fitted(model)
+    return model
+
+
+def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
+    """Check the model, the table and the weights."""
+    columns = check_model(model, "An inspection").read_columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
     return Sample(model.model_, columns, None if weights is None else weights / weights.sum())
 
 
-def read_classes(model: Any) -> tuple[Any, ...] | None:
-    """Labels of a classifier, in the order of its outputs; None for a regressor."""
-    return tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
+def read_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:
+    """Return the position of each row's class among the classes of a model; not all of them need be there."""
+    values = np.asarray(y)
+    if values.shape != (n_rows,):
+        raise InvalidInputError(f"`y` must hold one class for each of the {n_rows} rows; got the shape {values.shape}.")
+    places = {label: place for place, label in enumerate(labels)}
+    codes = np.array([places.get(value, -1) for value in values.tolist()], dtype=np.int64)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise InvalidInputError(
+            f"`y` holds {values.tolist()[row]!r} in row {row}, which is no class of the model; drop such rows."
+        )
+    return codes
 
 
-def evaluate_rules(sample: Sample, program: RuleProgram, rows: slice) -> BitMatrix:
-    """Find where compiled rules hold in a block of rows."""
-    return program.evaluate(sample.columns.take(rows, program.used_features))
-
-
-def _weigh(sample: Sample, program: RuleProgram) -> FloatArray:
-    """Return the weighted share of the rows on which each compiled rule holds."""
-    sums = np.zeros(program.n_rules)
-    for rows in sample.blocks if program.n_rules else []:
-        bits = evaluate_rules(sample, program, rows)
-        sums += bits.counts() if sample.weights is None else bits.sums(sample.weights[rows, None])[:, 0]
-    return sums / sample.columns.n_rows if sample.weights is None else sums
-
-
-def measure_shares(sample: Sample, rules: Sequence[Rule]) -> FloatArray:
-    """Return the weighted share of the rows on which each rule holds; one without conditions holds everywhere."""
-    return _weigh(sample, compile_rules(rules, sample.columns.n_features))
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Conjunctions of conditions, each once, and the weighted shares of rows on which they hold.
-
-    Attributes
-    ----------
-    places : dict of Rule to int
-        Position of each conjunction.
-    shares : ndarray of shape (n_parts,)
-    program : RuleProgram
-    """
-
-    places: dict[Rule, int]
-    shares: FloatArray
-    program: RuleProgram
-
-    def share(self, part: Rule) -> float:
-        """Share of the rows on which a conjunction holds."""
-        return float(self.shares[self.places[part]])
-
-
-def measure_parts(sample: Sample, parts: Iterable[Rule]) -> Parts:
-    """Evaluate conjunctions on the rows, each once however often it is named."""
-    distinct = list(dict.fromkeys(parts))
-    program = compile_rules(distinct, sample.columns.n_features)
-    return Parts({part: place for place, part in enumerate(distinct)}, _weigh(sample, program), program)
-
-
-def split_rule(rule: Rule, features: Iterable[int]) -> tuple[Rule, Rule]:
+def split_rule(rule: Rule, features: Collection[int]) -> tuple[Rule, Rule]:
     """Split a rule into its conditions on some attributes and those on all others."""
-    chosen = set(features)
-    inside = tuple(condition for condition in rule.conditions if condition.feature in chosen)
-    outside = tuple(condition for condition in rule.conditions if condition.feature not in chosen)
+    inside = tuple(condition for condition in rule.conditions if condition.feature in features)
+    outside = tuple(condition for condition in rule.conditions if condition.feature not in features)
     return Rule(inside), Rule(outside)

@@ -10,7 +10,7 @@ from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import is_missing
 from rulegrove.columns import Feature, encode_columns
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, measure_shares, read_classes, read_sample, split_rule
+from rulegrove.inspection._sample import Sample, read_sample, split_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,11 @@ def partial_dependence(
     >>> partial_dependence(model, X, ("x0", "x1"), grid=([0.2, 0.8], [0.1, 0.5, 0.9])).values.shape
     (2, 3)
     """
-    sample = read_sample(model, X, sample_weight)
+    return find_dependence(read_sample(model, X, sample_weight), features, grid=grid, n_points=n_points)
+
+
+def find_dependence(sample: Sample, features: Any, *, grid: Any = None, n_points: int = 100) -> Dependence:
+    """Return the partial dependence on rows that have been read; see `partial_dependence`."""
     places = sample.positions(features)
     if len(places) > 2:
         raise InvalidInputError(f"`features` must name one attribute or two; got {len(places)}.")
@@ -95,20 +99,17 @@ def partial_dependence(
     given = (grid,) if len(places) == 1 else (None, None) if grid is None else tuple(grid)
     if len(given) != len(places):
         raise InvalidInputError(f"`grid` must hold one array for each of the two attributes; got {len(given)}.")
-    grids, points = zip(
-        *(
-            _default_grid(sample, place, n_points) if own is None else _read_grid(sample.model.features[place], own)
-            for place, own in zip(places, given, strict=True)
-        ),
-        strict=True,
-    )
-    values = _mean_scores(sample, places, points)
+    read = [
+        _default_grid(sample, place, n_points) if own is None else _read_grid(sample.model.features[place], own)
+        for place, own in zip(places, given, strict=True)
+    ]
+    values, classes = _mean_scores(sample, places, [points for _, points in read]), sample.model.classes
     return Dependence(
         places,
         tuple(sample.names[place] for place in places),
-        grids,
+        tuple(shown for shown, _ in read),
         values if sample.model.coefs.ndim == 2 else values[0],
-        read_classes(model),
+        None if classes is None else tuple(classes.tolist()),
     )
 
 
@@ -137,26 +138,14 @@ def _default_grid(sample: Sample, place: int, n_points: int) -> tuple[AnyArray, 
     if known.size == 0:
         raise InvalidInputError(f"Attribute '{feature.name}' has no known value in X; give a `grid`.")
     low, high = known.min(), known.max()
-    breaks = _breaks(sample, place)
+    bounds = [(part.lower, part.upper) for _, rule in sample.rules for part in rule.conditions if part.feature == place]
+    bounds += [(line.lower, line.upper) for _, line in sample.lines if line.feature == place]
+    breaks = np.array(bounds, dtype=np.float64).ravel()
     breaks = breaks[(breaks >= low) & (breaks < high)]
     points = np.unique(np.concatenate([[low], breaks, np.nextafter(breaks, np.inf), [high]]))
     if points.size > n_points:
         points = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_points)))
     return points, points
-
-
-def _breaks(sample: Sample, place: int) -> FloatArray:
-    """Bounds of all terms on a numeric attribute."""
-    bounds = [
-        bound
-        for _, rule in sample.rules
-        for condition in rule.conditions
-        if condition.feature == place
-        for bound in (condition.lower, condition.upper)
-        if np.isfinite(bound)
-    ]
-    bounds += [bound for _, line in sample.lines if line.feature == place for bound in (line.lower, line.upper)]
-    return np.unique(np.array(bounds, dtype=np.float64))
 
 
 def _mean_scores(sample: Sample, places: Sequence[int], points: Sequence[FloatArray]) -> FloatArray:
@@ -180,7 +169,7 @@ def _mean_scores(sample: Sample, places: Sequence[int], points: Sequence[FloatAr
 def _mean_rules(sample: Sample, places: Sequence[int], points: Sequence[FloatArray]) -> FloatArray:
     """Sum of all rules' mean parts at every point."""
     outside = [split_rule(rule, places)[1] for _, rule in sample.rules]
-    scales = sample.coefs[:, [place for place, _ in sample.rules]] * measure_shares(sample, outside)
+    scales = sample.coefs[:, [place for place, _ in sample.rules]] * sample.shares(sample.compile(outside))
     held = [np.ones((len(outside), len(own))) for own in points]
     for k, (_, rule) in enumerate(sample.rules):
         for condition in rule.conditions:

@@ -1,7 +1,7 @@
 """What rows that the fit has not seen say about each rule, with intervals."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -9,11 +9,10 @@ from sklearn.utils import column_or_1d
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._validation import check_regression_target
-from rulegrove.design.bits import compile_rules
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._intervals import Estimates, estimate_lifts, estimate_means, estimate_shares
-from rulegrove.inspection._sample import Sample, evaluate_rules, read_sample
+from rulegrove.inspection._sample import Sample, read_codes, read_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class RuleEvidence:
     mean_target: Estimates | None = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return one row a rule: what the training rows said, and the estimates with the ends of their intervals.
+        """Return a row for each rule: what the training rows said, and the estimates with the ends of their intervals.
 
         Parameters
         ----------
@@ -125,10 +124,10 @@ def rule_evidence(model: Any, X: Any, y: Any, *, level: float = 0.95, sample_wei
     sample = read_sample(model, X, sample_weight)
     rules = tuple(model.rules_[place] for place, _ in sample.rules)
     n_rows = sample.columns.n_rows
-    if hasattr(model, "classes_"):
-        members = _read_members(model, y, n_rows)
-        held, everywhere = _add_up(sample, members)
-        estimates = _judge_classes(held, everywhere, _chosen_classes(model, rules), level)
+    if sample.model.classes is not None:
+        labels = sample.model.classes.tolist()
+        held, everywhere = _add_up(sample, np.eye(len(labels))[read_codes(labels, column_or_1d(y, warn=True), n_rows)])
+        estimates = _judge_classes(held, everywhere, _chosen_classes(labels, rules), level)
     else:
         targets = check_regression_target(model, y, n_rows)
         center = sample.average(targets)  # squares of values near zero lose no digits
@@ -136,80 +135,50 @@ def rule_evidence(model: Any, X: Any, y: Any, *, level: float = 0.95, sample_wei
         sums, squares = held.columns.T
         means = estimate_means(sums, squares, held.weight, held.size, level)
         estimates = {"mean_target": Estimates(means.values + center, means.low + center, means.high + center)}
-    support = estimate_shares(held.weight, *everywhere.of_each(len(rules)), level)
+    support = estimate_shares(held.weight, everywhere.weight, everywhere.size, level)
     return RuleEvidence(rules, level, n_rows, held.n_rows, support, **estimates)
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Weighted sums over some rows, for each rule or once for all.
+class _Group(NamedTuple):
+    """Sums over some rows, one line of each array for each rule.
 
     Attributes
     ----------
-    n_rows : ndarray of int
+    n_rows : ndarray of shape (n_rules,)
         Rows of positive weight.
-    weight : ndarray of float
-    squared_weight : ndarray of float
-    columns : ndarray of float
-        Sums of further columns, along the last axis.
+    weight : ndarray of shape (n_rules,)
+    size : ndarray of shape (n_rules,)
+        Rows of equal weight that would tell as much.
+    columns : ndarray of shape (n_rules, n_columns)
+        Weighted sums of further columns.
+    sums : ndarray of shape (n_rules, 3 + n_columns)
+        Numbers of rows, weights, squared weights and columns, as they were added up.
     """
 
     n_rows: IntArray
     weight: FloatArray
-    squared_weight: FloatArray
+    size: FloatArray
     columns: FloatArray
+    sums: FloatArray
 
-    @classmethod
-    def of(cls, sums: FloatArray) -> "_Group":
-        """Group of the sums of `_add_up`, a column each."""
-        return cls(np.rint(sums[..., 0]).astype(np.int64), sums[..., 1], sums[..., 2], sums[..., 3:])
 
-    @property
-    def size(self) -> FloatArray:
-        """Rows of equal weight that would tell as much."""
-        none = self.n_rows == 0
-        return np.where(none, 0.0, self.weight**2 / np.where(none, 1.0, self.squared_weight))
-
-    def of_each(self, n_rules: int) -> tuple[FloatArray, FloatArray]:
-        """Weight and size of a group that is the same for all rules."""
-        return np.full(n_rules, self.weight), np.full(n_rules, self.size)
-
-    def without(self, others: "_Group") -> "_Group":
-        """Rows of this group that are not in the others."""
-        return _Group(
-            self.n_rows - others.n_rows,
-            self.weight - others.weight,
-            np.maximum(self.squared_weight - others.squared_weight, np.finfo(np.float64).tiny),
-            self.columns - others.columns,
-        )
+def _group(sums: FloatArray) -> _Group:
+    """Name the sums over some rows."""
+    n_rows, weight = np.rint(sums[:, 0]).astype(np.int64), sums[:, 1]
+    size = np.where(n_rows == 0, 0.0, weight**2 / np.maximum(sums[:, 2], np.finfo(np.float64).tiny))
+    return _Group(n_rows, weight, size, sums[:, 3:], sums)
 
 
 def _add_up(sample: Sample, columns: FloatArray) -> tuple[_Group, _Group]:
     """Add up weights and weighted columns over the rows of each rule and over all rows."""
     weights = np.ones(len(columns)) if sample.weights is None else sample.weights
     values = np.column_stack([weights > 0, weights, weights**2, weights[:, None] * columns])
-    program = compile_rules([rule for _, rule in sample.rules], sample.columns.n_features)
-    sums = np.zeros((program.n_rules, values.shape[1]))
-    for rows in sample.blocks if sample.rules else []:
-        sums += evaluate_rules(sample, program, rows).sums(values[rows])
-    return _Group.of(sums), _Group.of(values.sum(axis=0))
+    sums = sample.add_up([rule for _, rule in sample.rules], values)
+    return _group(sums), _group(np.tile(values.sum(axis=0), (len(sums), 1)))
 
 
-def _read_members(model: Any, y: Any, n_rows: int) -> FloatArray:
-    """Labels as one column of 0 and 1 a class of the model; not all classes need be there."""
-    labels = column_or_1d(y, warn=True).tolist()
-    if len(labels) != n_rows:
-        raise InvalidInputError(f"X has {n_rows} rows but y has {len(labels)}; give one label a row.")
-    places = {label: place for place, label in enumerate(model.classes_.tolist())}
-    unknown = [label for label in labels if label not in places]
-    if unknown:
-        raise InvalidInputError(f"y holds {unknown[0]!r}, which is none of the model's classes: {list(places)}.")
-    return np.eye(len(places))[[places[label] for label in labels]]
-
-
-def _chosen_classes(model: Any, rules: tuple[RankedTerm, ...]) -> BoolArray:
+def _chosen_classes(labels: list[Any], rules: tuple[RankedTerm, ...]) -> BoolArray:
     """Which classes bear out each rule: its own, or all others where it speaks against it."""
-    labels = model.classes_.tolist()
     own = np.array([labels.index(rule.speaks_for) for rule in rules], dtype=np.int64)
     against = np.array([rule.against for rule in rules], dtype=bool)
     return np.asarray((own[:, None] == np.arange(len(labels))) != against[:, None])
@@ -217,8 +186,8 @@ def _chosen_classes(model: Any, rules: tuple[RankedTerm, ...]) -> BoolArray:
 
 def _judge_classes(held: _Group, everywhere: _Group, chosen: BoolArray, level: float) -> dict[str, Estimates]:
     """Confidence and lift of each rule."""
-    elsewhere = everywhere.without(held)
-    here, there, base = ((group.columns * chosen).sum(axis=-1) for group in (held, elsewhere, everywhere))
+    elsewhere = _group(everywhere.sums - held.sums)
+    here, there, base = ((group.columns * chosen).sum(axis=1) for group in (held, elsewhere, everywhere))
     confidence = estimate_shares(here, held.weight, held.size, level)
     others = estimate_shares(there, elsewhere.weight, elsewhere.size, level)
     support, base = held.weight / everywhere.weight, base / everywhere.weight

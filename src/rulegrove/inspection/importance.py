@@ -1,6 +1,6 @@
 """Importance of terms and attributes on any rows: all, those of a region, or a single one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, measure_shares, read_sample
+from rulegrove.inspection._sample import Sample, read_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +100,12 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
     weights = check_weights(sample_weight, n_rows)
     if region is not None:
         mask = _read_region(region, n_rows)
-        weights = mask.astype(np.float64) if weights is None else np.where(mask, weights, 0.0)
+        weights = np.where(mask, 1.0 if weights is None else weights, 0.0)
         n_rows = int(mask.sum())
         if not weights.any():
             raise InvalidInputError("`region` holds rows of weight zero only; widen it or weight its rows.")
-    sample = Sample(sample.model, sample.columns, None if weights is None else weights / weights.sum())
+    if weights is not None:
+        sample = replace(sample, weights=weights / weights.sum())
     terms = _mean_distances(sample, model) * np.abs(sample.coefs).sum(axis=0)
     return Importances(terms, share_terms(sample, terms), sample.names, n_rows)
 
@@ -125,7 +126,7 @@ def _read_region(region: Any, n_rows: int) -> BoolArray:
 def _mean_distances(sample: Sample, model: Any) -> FloatArray:
     """Mean over the rows of each term's distance from its training mean."""
     distances = np.empty(len(sample.model.terms))
-    shares = measure_shares(sample, [rule for _, rule in sample.rules])
+    shares = sample.shares(sample.compile([rule for _, rule in sample.rules]))
     for (place, _), share in zip(sample.rules, shares, strict=True):
         support = model.rules_[place].support
         distances[place] = share * (1.0 - support) + (1.0 - share) * support

@@ -138,8 +138,9 @@ def interaction_null(
     rng = make_rng(random_state)
     replicates = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DroppedColumnWarning)  # the model's own fit has warned
-        draw = _target_maker(_fit_additive(model, X, y, sample_weight, _draw_seed(rng)), X, y)
+        warnings.simplefilter("ignore", DroppedColumnWarning)  # the fit of the model has warned
+        additive = _fit_additive(model, X, y, sample_weight, _draw_seed(rng))
+        draw = _target_maker(additive, X, y)
         for _ in range(n_repeats):
             refitted = clone(model).set_params(random_state=_draw_seed(rng))
             refitted.fit(X, draw(rng), sample_weight=sample_weight)
@@ -154,7 +155,7 @@ def interaction_null(
 def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Any:
     """Fit the model without interaction."""
     additive = clone(settle_preset(model)).set_params(max_conditions=1, max_terms=None, random_state=seed)
-    if hasattr(model, "classes_"):
+    if model.model_.classes is not None:
         # Each class is to be drawn as often as it is in the data: no class weights, and a curve that has an intercept,
         # where there are held-out scores to fit it to.
         calibration = "sigmoid" if isinstance(additive.selection, str) else None
@@ -169,7 +170,7 @@ def _draw_seed(rng: np.random.Generator) -> int:
 
 def _target_maker(additive: Any, X: Any, y: Any) -> Callable[[np.random.Generator], AnyArray]:
     """Return what draws targets of data without interaction."""
-    if hasattr(additive, "classes_"):
+    if additive.model_.classes is not None:
         probabilities = additive.predict_proba(X)
         return lambda rng: _draw_labels(additive.classes_, probabilities, rng)
     predictions = additive.predict(X)

@@ -15,13 +15,13 @@ from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import as_table
-from rulegrove.design.bits import BitMatrix, compile_rules
+from rulegrove.design.bits import BitMatrix
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.stable import split_halves
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
-from rulegrove.inspection._sample import evaluate_rules, read_sample
+from rulegrove.inspection._sample import check_model, read_sample
 
 SHOWN_ROWS = 15
 
@@ -106,22 +106,23 @@ class StabilityReport:
             Which kind of data frame; None takes the first of them that is installed.
         """
         if of == "rules":
-            fields = ("family_frequency", "frequency", "importance", "n_rules", "text")
-            columns = {
-                ("rule" if name == "text" else name): [getattr(rule, name) for rule in self.rules] for name in fields
+            columns: dict[str, Any] = {
+                "family_frequency": [rule.family_frequency for rule in self.rules],
+                "frequency": [rule.frequency for rule in self.rules],
+                "importance": [rule.importance for rule in self.rules],
+                "n_rules": [rule.n_rules for rule in self.rules],
+                "rule": [rule.text for rule in self.rules],
             }
             return make_frame(columns, backend)
         if of != "attributes":
             raise InvalidInputError(f"`of` must be 'rules' or 'attributes'; got {of!r}.")
         order = self._attribute_order()
-        return make_frame(
-            {
-                "attribute": [self.names[place] for place in order],
-                "frequency": self.attribute_frequencies[order],
-                "importance": self.attribute_importances[order],
-            },
-            backend,
-        )
+        columns = {
+            "attribute": [self.names[place] for place in order],
+            "frequency": self.attribute_frequencies[order],
+            "importance": self.attribute_importances[order],
+        }
+        return make_frame(columns, backend)
 
     def _attribute_order(self) -> IntArray:
         return np.lexsort((-self.attribute_importances, -self.attribute_frequencies))
@@ -203,62 +204,42 @@ def stability_report(
     >>> report.to_frame("attributes").shape
     (9, 3)
     """
-    _check_options(model, vary, n_repeats, max_correlation)
-    table = as_table(X)
-    fits = _fit_all(model, table, y, sample_weight, vary, n_repeats, make_rng(random_state))
-    terms = _gather_terms(fits, table)
-    families = _find_families(terms, max_correlation)
-    family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
-    own_rules = [{terms.keys[int(k)] for k in np.flatnonzero(terms.fits == fit)} for fit in range(n_repeats)]
-    own_families = [{family_of[key] for key in keys} for keys in own_rules]
-    names = fits[0].model_.names
-    own_attributes = [set(fit.model_.used_names) for fit in fits]
-    used = np.array([[name in own for name in names] for own in own_attributes])
-    pairs = _choose_pairs(vary, n_repeats)
-    rules = [_describe(family, terms, n_repeats) for family in families]
-    return StabilityReport(
-        rules=tuple(sorted(rules, key=lambda rule: (-rule.family_frequency, -rule.importance, rule.text))),
-        names=names,
-        attribute_frequencies=used.mean(axis=0),
-        attribute_importances=np.mean([fit.feature_importances_ for fit in fits], axis=0),
-        rule_jaccard=_mean_jaccard(own_rules, pairs),
-        family_jaccard=_mean_jaccard(own_families, pairs),
-        attribute_jaccard=_mean_jaccard(own_attributes, pairs),
-        n_terms=float(np.mean([len(fit.rules_) for fit in fits])),
-        n_repeats=n_repeats,
-        vary=vary,
-    )
-
-
-def _check_options(model: Any, vary: str, n_repeats: int, max_correlation: float) -> None:
-    """Refuse options that make no sense."""
-    if not isinstance(model, BaseRuleEnsemble):
-        raise InvalidInputError(
-            f"`model` must be a RuleEnsembleClassifier or a RuleEnsembleRegressor; got {type(model).__name__}."
-        )
+    check_model(model, "stability_report", fitted=False)
     if vary not in ("halves", "seeds"):
         raise InvalidInputError(f"`vary` must be 'halves' or 'seeds'; got {vary!r}.")
     if n_repeats < 2 or (vary == "halves" and n_repeats % 2):
         raise InvalidInputError(f"`n_repeats` must be at least 2, and even for halves; got {n_repeats}.")
     if not 0.0 < max_correlation <= 1.0:
         raise InvalidInputError(f"`max_correlation` must be above 0 and at most 1; got {max_correlation}.")
+    table = as_table(X)
+    fits = _fit_all(model, table, y, sample_weight, vary, n_repeats, make_rng(random_state))
+    terms = _gather_terms(fits, table)
+    families = _find_families(terms, max_correlation)
+    rules = [_describe(family, terms, n_repeats) for family in families]
+    family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
+    keys_of = [set(terms.keys[terms.fits == fit].tolist()) for fit in range(n_repeats)]
+    names, names_of = fits[0].model_.names, [set(fit.model_.used_names) for fit in fits]
 
+    def agree(sets: Sequence[AbstractSet[Any]]) -> float:
+        pairs = zip(sets[::2], sets[1::2], strict=True) if vary == "halves" else itertools.combinations(sets, 2)
+        return float(np.mean([jaccard(one, other) for one, other in pairs]))
 
-def _choose_pairs(vary: str, n_repeats: int) -> list[tuple[int, int]]:
-    """Return the fits to compare: complementary halves, or every two seeds."""
-    if vary == "halves":
-        return [(first, first + 1) for first in range(0, n_repeats, 2)]
-    return list(itertools.combinations(range(n_repeats), 2))
+    return StabilityReport(
+        rules=tuple(sorted(rules, key=lambda rule: (-rule.family_frequency, -rule.importance, rule.text))),
+        names=names,
+        attribute_frequencies=np.mean([[name in used for name in names] for used in names_of], axis=0),
+        attribute_importances=np.mean([fit.feature_importances_ for fit in fits], axis=0),
+        rule_jaccard=agree(keys_of),
+        family_jaccard=agree([{family_of[key] for key in keys} for keys in keys_of]),
+        attribute_jaccard=agree(names_of),
+        n_terms=float(np.mean([len(fit.rules_) for fit in fits])),
+        n_repeats=n_repeats,
+        vary=vary,
+    )
 
 
 def _fit_all(
-    model: BaseRuleEnsemble,
-    table: Any,
-    y: Any,
-    sample_weight: Any,
-    vary: str,
-    n_repeats: int,
-    rng: np.random.Generator,
+    model: BaseRuleEnsemble, table: Any, y: Any, sample_weight: Any, vary: str, n_repeats: int, rng: np.random.Generator
 ) -> list[BaseRuleEnsemble]:
     """Fit copies of the model, each with a seed of its own; rows of the other half have weight zero."""
     keys = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
@@ -286,7 +267,7 @@ class _Terms:
     ranked : list of RankedTerm
     fits : ndarray of shape (n_terms,)
         Which fit each term is of.
-    keys : sequence of hashable
+    keys : ndarray of shape (n_terms,)
         Equal for rules that are equal or opposite on all rows, and for lines of one attribute.
     shares : ndarray of shape (n_terms,)
         Share of the importance of its model.
@@ -296,9 +277,13 @@ class _Terms:
 
     ranked: list[RankedTerm]
     fits: IntArray
-    keys: Sequence[Hashable]
+    keys: IntArray
     shares: FloatArray
     correlations: FloatArray
+
+    def count_fits(self, places: IntArray) -> int:
+        """In how many fits some of the terms are."""
+        return np.unique(self.fits[places]).size
 
 
 def _gather_terms(fits: Sequence[BaseRuleEnsemble], table: Any) -> _Terms:
@@ -306,20 +291,24 @@ def _gather_terms(fits: Sequence[BaseRuleEnsemble], table: Any) -> _Terms:
     ranked = [term for fit in fits for term in fit.rules_]
     totals = [sum(term.importance for term in fit.rules_) or 1.0 for fit in fits]
     owner = np.repeat(np.arange(len(fits)), [len(fit.rules_) for fit in fits])
-    words, n_rows = [], 0
-    for fit in fits:
-        sample = read_sample(fit, table)
-        n_rows = sample.columns.n_rows
-        program = compile_rules([rule for _, rule in sample.rules], sample.columns.n_features)
-        words.append(evaluate_rules(sample, program, slice(None)).words)
-    bits = BitMatrix(np.concatenate(words), n_rows)
-    dense_keys = iter(_name_columns(bits))
-    keys = [next(dense_keys) if term.kind == "rule" else ("line", term.term.features) for term in ranked]
+    evaluated = [_evaluate_rules(fit, table) for fit in fits]
+    bits = BitMatrix(np.concatenate([own.words for own in evaluated]), evaluated[0].n_rows)
+    columns = iter(_name_columns(bits))
+    names = [next(columns) if term.kind == "rule" else ("line", term.term.features) for term in ranked]
+    numbers: dict[Hashable, int] = {}
+    keys = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
     places = np.flatnonzero([term.kind == "rule" for term in ranked])
     correlations = np.eye(len(ranked))
     correlations[np.ix_(places, places)] = _correlate(bits)
     shares = np.array([term.importance / totals[fit] for term, fit in zip(ranked, owner, strict=True)])
     return _Terms(ranked, owner, keys, shares, correlations)
+
+
+def _evaluate_rules(fit: BaseRuleEnsemble, table: Any) -> BitMatrix:
+    """Find where the rules of a fit hold."""
+    sample = read_sample(fit, table)
+    program = sample.compile([rule for _, rule in sample.rules])
+    return program.evaluate(sample.columns.take(slice(None), program.used_features))
 
 
 def _name_columns(bits: BitMatrix) -> list[bytes]:
@@ -345,41 +334,29 @@ def _find_families(terms: _Terms, max_correlation: float) -> list[IntArray]:
     list of ndarray
         Positions of the terms of each family, those that are the representative first.
     """
-    members: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(terms.keys):
-        members.setdefault(key, []).append(place)
-    ranked = sorted(
-        members.values(),
-        key=lambda own: (
-            -len(set(terms.fits[own].tolist())),
-            len(terms.ranked[own[0]].term.features),
-            terms.ranked[own[0]].text,
-        ),
-    )
+
+    def rank(own: IntArray) -> tuple[int, int, str]:
+        first = terms.ranked[own[0]]
+        return -terms.count_fits(own), len(first.term.features), first.text
+
     taken = np.zeros(len(terms.keys), dtype=bool)
     families = []
-    for own in ranked:
+    for own in sorted((np.flatnonzero(terms.keys == key) for key in np.unique(terms.keys)), key=rank):
         if not taken[own[0]]:
             close = ~taken & (terms.correlations[own[0]] > max_correlation)
             close[own] = True
             taken |= close
-            families.append(np.concatenate([own, np.setdiff1d(np.flatnonzero(close), own)]).astype(np.int64))
+            families.append(np.concatenate([own, np.setdiff1d(np.flatnonzero(close), own)]))
     return families
 
 
 def _describe(family: IntArray, terms: _Terms, n_repeats: int) -> StableRule:
     """Tell how often a family and its representative were found."""
-    keys = [terms.keys[k] for k in family]
-    exact = family[[key == keys[0] for key in keys]]
+    keys = terms.keys[family]
     return StableRule(
         text=terms.ranked[family[0]].text,
-        frequency=len(set(terms.fits[exact].tolist())) / n_repeats,
-        family_frequency=len(set(terms.fits[family].tolist())) / n_repeats,
-        n_rules=len(set(keys)),
+        frequency=terms.count_fits(family[keys == keys[0]]) / n_repeats,
+        family_frequency=terms.count_fits(family) / n_repeats,
+        n_rules=len(set(keys.tolist())),
         importance=float(terms.shares[family].sum() / n_repeats),
     )
-
-
-def _mean_jaccard(sets: Sequence[AbstractSet[Any]], pairs: Sequence[tuple[int, int]]) -> float:
-    """Mean agreement of the pairs."""
-    return float(np.mean([jaccard(sets[one], sets[other]) for one, other in pairs]))

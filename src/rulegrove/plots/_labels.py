@@ -2,15 +2,18 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from rulegrove._typing import BoolArray
 from rulegrove.plots._display import ink, root_figure, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
-    from matplotlib.legend import Legend
+    from matplotlib.container import BarContainer
 
 FontName = Literal["xtick.labelsize", "ytick.labelsize", "axes.labelsize", "legend.fontsize"]
 
@@ -26,6 +29,7 @@ _LABEL_SHARE = 0.48  # of the width of all that labels of rows may take
 _VALUE_SHARE = 0.6  # of the width of bars that the numbers at their ends may take
 _BELOW_SHARE = (0.3, 0.5)  # of the height that a legend may take below small and large axes
 _LARGE = 250.0  # points of height of large axes
+_GRID_SHARE = 0.5  # of its height that axes of a grid keep when those below and above them have legends
 _HANDLE = 4.5  # width of a legend's handle with its margins over the size of the font
 _SHRINK = 0.7  # how far a font shrinks before words are cut
 _GAP = 0.3  # between two texts over the size of the font
@@ -95,10 +99,13 @@ def font_size(ax: "Axes", name: FontName) -> float:
 
 
 def axes_size(ax: "Axes") -> tuple[float, float]:
-    """Width and height of the axes in points."""
-    box = ax.get_window_extent()
-    dpi = root_figure(ax).dpi
-    return box.width * POINTS / dpi, box.height * POINTS / dpi
+    """Width and height of the axes in points; below others of a grid no more than legends drawn later may leave."""
+    ax.apply_aspect()
+    figure, place, box = root_figure(ax), ax.get_subplotspec(), ax.get_window_extent()
+    height = box.height * POINTS / figure.dpi
+    if place is not None and place.get_gridspec().nrows > 1:
+        height = min(height, _GRID_SHARE * figure.get_figheight() * POINTS / place.get_gridspec().nrows)
+    return box.width * POINTS / figure.dpi, height
 
 
 def text_width(texts: Sequence[str], size: float) -> float:
@@ -125,28 +132,28 @@ def fit_texts(texts: Sequence[str], width: float, height: float, size: float) ->
     size : float
     """
     longest_word = max((len(word) for text in texts for word in text.split()), default=0)
-    least = max(_SHRINK * size, SMALLEST)
-    while True:
-        letters = max(int(width / (LETTER * size)), 6)
+    least = min(max(_SHRINK * size, SMALLEST), size)
+    for smaller in (*np.arange(size, least, -0.5).tolist(), least):
+        letters = count_letters(width, smaller)
         wrapped = [wrap(text, letters) for text in texts]
         n_lines = max((text.count("\n") + 1 for text in wrapped), default=1)
-        fits = (n_lines * LINE + _GAP) * size <= height
-        if fits and (longest_word <= letters or size <= least):
-            return wrapped, size
-        if size <= least:
-            break
-        size = max(size - 0.5, least)
-    size = min(size, max(height / (LINE + _GAP), SMALLEST))
-    letters = max(int(width / (LETTER * size)), 6)
-    n_lines = max(int((height / size - _GAP) / LINE), 1)
+        if (n_lines * LINE + _GAP) * smaller <= height and (longest_word <= letters or smaller == least):
+            return wrapped, smaller
+    size = min(least, max(height / (LINE + _GAP), SMALLEST))
+    letters, n_lines = count_letters(width, size), max(int((height / size - _GAP) / LINE), 1)
     stride = math.ceil(LINE * size / max(height, 1.0))
     return [wrap(text, letters, n_lines) if place % stride == 0 else "" for place, text in enumerate(texts)], size
+
+
+def count_letters(width: float, size: float) -> int:
+    """Return about how many letters a line of some points holds, at least six."""
+    return max(int(width / (LETTER * size)), 6)
 
 
 def rows_size(labels: Sequence[str], least_lines: float = 1.0) -> tuple[float, float]:
     """Size in inches of a figure of labelled rows, each as high as its label's lines and at least so many."""
     size = style_size("ytick.labelsize")
-    letters = max(int(_LABEL_SHARE * OWN_WIDTH * POINTS / (LETTER * size)), 6)
+    letters = count_letters(_LABEL_SHARE * OWN_WIDTH * POINTS, size)
     lines = max((wrap(label, letters, MOST_LINES).count("\n") + 1 for label in labels), default=1)
     height = 1.2 + len(labels) * (max(lines, least_lines) + 0.4) * LINE * size / POINTS
     return OWN_WIDTH, min(max(height, 2.2), TALLEST)
@@ -174,46 +181,35 @@ def label_rows(ax: "Axes", labels: Sequence[str]) -> float:
     return max(width - text_width(texts, size), 0.3 * width)
 
 
-def row_font(ax: "Axes") -> float:
-    """Size of the font for numbers in labelled rows."""
-    return float(min(0.9 * font_size(ax, "ytick.labelsize"), ax.get_yticklabels()[0].get_fontsize()))
-
-
-def write_values(ax: "Axes", ends: Sequence[float], texts: Sequence[str], width: float) -> None:
-    """Write a number at the end of each row, outwards of zero, and make room for it; none where there is no room.
+def write_values(ax: "Axes", bars: "BarContainer", texts: Sequence[str], width: float) -> None:
+    """Write a number at the end of each row's bar and make room for it; none where there is no room.
 
     Parameters
     ----------
     ax : matplotlib Axes
-    ends : sequence of float
-        Where each row's bar ends.
+    bars : BarContainer
+        One bar for each row.
     texts : sequence of str
     width : float
         Points of width that the bars have.
     """
-    size = row_font(ax)
-    low, high = min(0.0, *ends), max(0.0, *ends)
-    n_sides = (low < 0.0) + (high > 0.0) or 1
-    share = n_sides * (text_width(texts, size) + 6.0) / width
-    if share > _VALUE_SHARE:
-        size *= max(_VALUE_SHARE / share, _SHRINK)
-        share = n_sides * (text_width(texts, size) + 6.0) / width
+    starts, lengths = np.array([(bar.get_x(), bar.get_width()) for bar in bars]).T
+    low, high = min(0.0, *starts, *(starts + lengths)), max(0.0, *starts, *(starts + lengths))
+    sides = np.array([(lengths < 0.0).any(), (lengths >= 0.0).any()])
+    size = min(0.9 * font_size(ax, "ytick.labelsize"), float(ax.get_yticklabels()[0].get_fontsize()))
+    needed = sides.sum() * (text_width(texts, size) + 6.0) / width
+    smaller = min(max(_VALUE_SHARE / needed, _SHRINK), 1.0)
+    size, share = size * smaller, needed * smaller
     if size < SMALLEST or share > _VALUE_SHARE + 0.05:
         return
-    room = (high - low or 1.0) * share / n_sides / (1.0 - share)
-    ax.set_xlim(low - room if low < 0.0 else low, high + room if high > 0.0 or low == 0.0 else high)
-    for row, (end, text) in enumerate(zip(ends, texts, strict=True)):
-        side = -1 if end < 0.0 else 1
-        ax.annotate(
-            escape(text),
-            (end, row),
-            xytext=(3 * side, 0),
-            textcoords="offset points",
-            ha="left" if side > 0 else "right",
-            va="center",
-            fontsize=size,
-            color=ink(ax),
-        )
+    left, right = sides * (high - low or 1.0) * share / sides.sum() / (1.0 - share)
+    ax.set_xlim(low - left, high + right)
+    ax.bar_label(bars, [escape(text) for text in texts], padding=3, fontsize=size, color=ink(ax))
+
+
+def finish_bars(ax: "Axes", bars: "BarContainer", labels: Sequence[str], numbers: Sequence[str]) -> None:
+    """Write a label beside each row and a number at the end of its bar; axis and legend must be there already."""
+    write_values(ax, bars, numbers, label_rows(ax, labels))
 
 
 def label_axis(ax: "Axes", side: Literal["x", "y"], text: str) -> None:
@@ -251,26 +247,24 @@ def say(ax: "Axes", sentence: str) -> None:
     ax.text(0.5, 0.5, escape(text), transform=ax.transAxes, ha="center", va="center", fontsize=size, color=ink(ax))
 
 
-def add_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **options: Any) -> "Legend":
-    """Add a legend whose words are taken as they are, a leading underscore too."""
-    legend = ax.legend(handles, [str(place) for place in range(len(labels))], **options)
-    for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_text(escape(label))
-    return legend
+def legend_below(ax: "Axes", entries: Mapping[str, Any], n_columns: int = 1) -> None:
+    """Add a legend of artists by their words under the axes, wrapped to as many columns as fit, up to `n_columns`."""
+    from matplotlib.transforms import ScaledTranslation
 
-
-def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_columns: int = 1) -> "Legend":
-    """Add a legend under the axes, each entry wrapped to a column; as many columns as fit, up to `n_columns`."""
-    width, height = axes_size(ax)
+    labels, (width, height) = list(entries), axes_size(ax)
     size = 0.9 * font_size(ax, "legend.fontsize")
     n_columns = max(min(n_columns, len(labels), int(width / (text_width(labels, size) + _HANDLE * size))), 1)
     room = max(_BELOW_SHARE[int(height > _LARGE)] * height, 3 * LINE * SMALLEST) / math.ceil(len(labels) / n_columns)
     texts, size = fit_texts(labels, max(width / n_columns - _HANDLE * size, 60.0), room, size)
-    legend = add_legend(
-        ax,
-        handles,
-        texts,
+    # By points below the words of the horizontal axis, so that the axes may change their size.
+    root, tight = root_figure(ax), ax.xaxis.get_tightbbox()
+    hanging = 0.0 if tight is None else (ax.get_window_extent().y0 - tight.y0) / root.dpi
+    ax.legend(
+        list(entries.values()),
+        [escape(text) for text in texts],
         loc="upper left",
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=ax.transAxes + ScaledTranslation(0.0, -hanging - 0.06, root.dpi_scale_trans),
         borderpad=0.0,
         borderaxespad=0.0,
         frameon=False,
@@ -278,16 +272,20 @@ def legend_below(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], n_co
         ncols=n_columns,
         columnspacing=1.5,
     )
-    _lower(ax, legend)
-    return legend
 
 
-def _lower(ax: "Axes", legend: "Legend") -> None:
-    """Move a legend below the words of the horizontal axis; by points, so that the axes may change their size."""
-    from matplotlib.transforms import ScaledTranslation
+def group_bars(bars: "BarContainer", first: BoolArray, words: tuple[str, str]) -> dict[str, Any]:
+    """Return a bar of each of two groups by the words for the group, of those that have any, for a legend."""
+    return {words[not group]: bars[np.argmax(first == group)] for group in (True, False) if (first == group).any()}
 
-    root = root_figure(ax)
-    tight, inner = ax.xaxis.get_tightbbox(), ax.get_window_extent()
-    hanging = 0.0 if tight is None else (inner.y0 - tight.y0) / root.dpi
-    down = ScaledTranslation(0.0, -hanging - 0.06, root.dpi_scale_trans)
-    legend.set_bbox_to_anchor((0.0, 0.0), transform=ax.transAxes + down)
+
+def label_categories(ax: "Axes", side: Literal["x", "y"], labels: Sequence[str]) -> None:
+    """Write the categories of one side of a matrix, upright where they would overlap."""
+    width, height = axes_size(ax)
+    size = font_size(ax, "xtick.labelsize")
+    room = (width if side == "x" else height) / len(labels)
+    upright = side == "x" and text_width(labels, size) > room
+    across = 0.4 * height if upright else room if side == "x" else 0.4 * width
+    texts, size = fit_texts(labels, across, room if upright or side == "y" else 2.6 * size, size)
+    axis = ax.xaxis if side == "x" else ax.yaxis
+    axis.set_ticks(range(len(labels)), [escape(text) for text in texts], fontsize=size, rotation=90 if upright else 0)

@@ -1,42 +1,23 @@
 """Attributes: their importance, their interaction, and the votes for them."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection import importances, interactions
-from rulegrove.plots._display import BLUE, HEAT_MAP, Display, check_model, check_top, settle
-from rulegrove.plots._labels import (
-    LETTER,
-    LINE,
-    POINTS,
-    SMALLEST,
-    add_colour_bar,
-    axes_size,
-    escape,
-    font_size,
-    label_axis,
-    label_rows,
-    rows_size,
-    say,
-    style_size,
-    text_width,
-    wrap,
-    write_values,
-)
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots import _labels
+from rulegrove.plots._display import BLUE, HEAT_MAP, Display, check_top, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
 
 MOST_NUMBERS = 12  # attributes up to which the cells of a matrix hold their numbers
-BRIGHT = 0.18  # luminance above which black reads better than white
+BRIGHT = 0.46875  # share of the largest number from which black reads better than white on the colour of a cell
 LONGEST_NAME = 24  # letters of an attribute's name beside a matrix
-NAME_SHARE = 0.4  # of the shorter side of all that the names beside a matrix may take
 
 
 def _count_attributes(n_shown: int, n_all: int) -> str:
@@ -111,25 +92,23 @@ class ImportanceDisplay(Display):
         return cls(found.names, found.attributes, rows, check_top(top)).plot(ax)
 
     @property
-    def order(self) -> Any:
+    def order(self) -> IntArray:
         """Positions of the attributes that are drawn, the most important first; those without importance are not."""
         order = np.argsort(-self.importances, kind="stable")[: self.top]
         return order[self.importances[order] > 0.0]
 
     def _size(self) -> tuple[float, float]:
-        return rows_size([self.names[place] for place in self.order])
+        return _labels.rows_size([self.names[place] for place in self.order])
 
     def _draw(self, ax: "Axes") -> None:
         order = self.order
         if not order.size:
-            say(ax, "No attribute has any importance; the model is its intercept alone.")
+            _labels.say(ax, "No attribute has any importance; the model is its intercept alone.")
             return
         lengths = self.importances[order]
-        ax.barh(range(order.size), lengths, 0.62, color=BLUE)
-        ax.set_xlim(0.0, lengths.max())
-        label_axis(ax, "x", f"{self.rows}{_count_attributes(order.size, len(self.names))}")
-        width = label_rows(ax, [self.names[place] for place in order])
-        write_values(ax, lengths.tolist(), [f"{length:.2g}" for length in lengths], width)
+        bars = ax.barh(range(order.size), lengths, 0.62, color=BLUE)
+        _labels.label_axis(ax, "x", f"{self.rows}{_count_attributes(order.size, len(self.names))}")
+        _labels.finish_bars(ax, bars, [self.names[place] for place in order], [f"{length:.2g}" for length in lengths])
 
 
 @dataclass(eq=False)
@@ -185,71 +164,41 @@ class InteractionDisplay(Display):
         return cls(found.names, found.pairs, found.total, check_top(top)).plot(ax)
 
     @property
-    def order(self) -> Any:
+    def order(self) -> IntArray:
         """Positions of the attributes that are drawn, the most interacting first; those without any are not."""
         order = np.argsort(-self.total, kind="stable")[: self.top]
         return order[self.pairs[order].any(axis=1)]
 
     def _size(self) -> tuple[float, float]:
         cells = min(max(0.42 * len(self.order), 3.0), 14.0)
-        names = text_width(self._names(), style_size("ytick.labelsize")) / POINTS
+        names = _labels.text_width(self._names(), _labels.style_size("ytick.labelsize")) / _labels.POINTS
         return cells + names + 1.6, cells + names + 0.2
 
     def _names(self) -> list[str]:
         """Names of the attributes that are drawn, long ones cut."""
-        return [wrap(self.names[place], LONGEST_NAME, 1) for place in self.order]
+        return [_labels.wrap(self.names[place], LONGEST_NAME, 1) for place in self.order]
 
     def _draw(self, ax: "Axes") -> None:
-        order = self.order
+        order, names = self.order, self._names()
         if order.size < 2:
-            say(ax, "No two attributes interact: no rule asks about more than one.")
+            _labels.say(ax, "No two attributes interact: no rule asks about more than one.")
             return
         # Each pair once: rows from the second attribute on, columns up to the last but one.
         below = np.tril(np.ones((order.size, order.size), dtype=bool), -1)[1:, :-1]
-        shown = np.ma.masked_array(self.pairs[np.ix_(order, order)][1:, :-1], ~below)
-        image = ax.imshow(shown, cmap=HEAT_MAP, vmin=0.0, aspect="equal")
-        names = self._names()
+        cells = np.ma.masked_array(self.pairs[np.ix_(order, order)][1:, :-1], ~below)
+        image = ax.imshow(cells, cmap=HEAT_MAP, vmin=0.0, aspect="equal")
         ax.spines[:].set_visible(False)
-        text = f"H of the pair{_count_attributes(order.size, len(self.names))}"
-        add_colour_bar(ax, image, text, (1.02, 0.12, 0.04, 0.8))
-        _label_matrix(ax, names[1:], names[:-1])
-        if order.size <= MOST_NUMBERS:
-            _write_cells(ax, shown, image)
-
-
-def _label_matrix(ax: "Axes", rows: list[str], columns: list[str]) -> None:
-    """Write names beside the rows and, upright, below the columns, in a font that fits the cells.
-
-    The names take room from the cells, so they are written once to see what is left, and then in the right size.
-    """
-    letters = max(int(NAME_SHARE * min(axes_size(ax)) / (LETTER * font_size(ax, "ytick.labelsize"))), 6)
-    rows, columns = ([escape(wrap(name, letters, 1)) for name in names] for names in (rows, columns))
-    size, stride = font_size(ax, "ytick.labelsize"), 1
-    for _ in range(2):
-        ax.set_yticks(range(0, len(rows), stride), rows[::stride], fontsize=size)
-        upright = text_width(columns, size) > min(axes_size(ax)) / len(columns)
-        ax.set_xticks(range(0, len(columns), stride), columns[::stride], fontsize=size, rotation=90 * upright)
         ax.tick_params(length=0)
-        settle(ax)
-        cell = min(axes_size(ax)) / len(rows)
-        size = min(max(cell / LINE, SMALLEST), size)
-        stride = math.ceil(LINE * size / cell)
-
-
-def _write_cells(ax: "Axes", cells: "np.ma.MaskedArray[Any, Any]", image: "ScalarMappable") -> None:
-    """Write the numbers into the cells, dark on bright and bright on dark."""
-    size = min(min(axes_size(ax)) / len(cells) / 2.6, font_size(ax, "ytick.labelsize"))
-    if size < SMALLEST:
-        return
-    for row, column in zip(*np.nonzero(~cells.mask), strict=True):
-        value = cells[row, column]
-        colour = "white" if _luminance(image.to_rgba(value)) < BRIGHT else "black"
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=size, color=colour)
-
-
-def _luminance(colour: Any) -> float:
-    """Relative luminance of a colour, as contrast is measured with (WCAG 2.2)."""
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in np.asarray(colour)[:3]
-    )
-    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+        text = f"H of the pair{_count_attributes(order.size, len(self.names))}"
+        _labels.add_colour_bar(ax, image, text, (1.02, 0.12, 0.04, 0.8))
+        for _ in range(2):  # names take room from the cells: once to see what is left, once in the right size
+            _labels.label_categories(ax, "y", names[1:])
+            _labels.label_categories(ax, "x", names[:-1])
+            settle(ax)
+        size = min(_labels.axes_size(ax)[1] / len(cells) / 2.6, _labels.font_size(ax, "ytick.labelsize"))
+        if order.size > MOST_NUMBERS or size < _labels.SMALLEST:
+            return
+        for row, column in zip(*np.nonzero(~cells.mask), strict=True):
+            value = cells[row, column]
+            colour = "white" if value < BRIGHT * cells.max() else "black"
+            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=size, color=colour)

@@ -10,11 +10,13 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._intervals import estimate_shares
-from rulegrove.plots._display import BLUE, Display, check_model, class_labels, ink, settle
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots._display import BLUE, Display, class_labels, ink, settle
 from rulegrove.plots._labels import LINE, SMALLEST, axes_size, font_size, label_axis, legend_below, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
 
 STRIP = 0.28  # height of the strip of counts below the diagram
 TALLEST_BAR = 0.17
@@ -123,26 +125,15 @@ class CalibrationDisplay(Display):
         about = "the predicted class" if self.target is None else self.target
         label_axis(ax, "x", f"Predicted probability of {about}")
         label_axis(ax, "y", "Share that came true")
-        words = ["came true, with 95 % intervals", "as predicted", f"rows (of {self.counts.sum():,})"]
-        legend_below(ax, [curve, ideal, bars], words, n_columns=3)
-        self._write_counts(ax, middles, heights - STRIP)
+        entries = {"came true, with 95 % intervals": curve, "as predicted": ideal}
+        legend_below(ax, entries | {f"rows (of {self.counts.sum():,})": bars}, n_columns=3)
+        self._write_counts(ax, bars)
 
-    def _write_counts(self, ax: "Axes", middles: FloatArray, tops: FloatArray) -> None:
+    def _write_counts(self, ax: "Axes", bars: "BarContainer") -> None:
         """Write the counts above their bars, where there is room."""
         texts = [f"{count:,}" for count in self.counts]
         settle(ax)
-        width = min(axes_size(ax)[0], axes_size(ax)[1] / (1.0 + STRIP))  # the aspect is equal
+        width = axes_size(ax)[0]
         size = min(0.75 * font_size(ax, "xtick.labelsize"), width / self.counts.size / text_width(texts, 1.0))
-        if size < SMALLEST or size * LINE > (STRIP - TALLEST_BAR) * width:
-            return
-        for middle, top, text in zip(middles, tops, texts, strict=True):
-            ax.annotate(
-                text,
-                (middle, top),
-                xytext=(0, 1),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                fontsize=size,
-                color=ink(ax),
-            )
+        if size >= SMALLEST and size * LINE <= (STRIP - TALLEST_BAR) * width:
+            ax.bar_label(bars, texts, padding=1, fontsize=size, color=ink(ax))

@@ -7,31 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
-from rulegrove.columns import Columns
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.inspection import Dependence, partial_dependence
-from rulegrove.plots._display import (
-    HEAT_MAP,
-    LINE_STYLES,
-    PALETTE,
-    Display,
-    check_model,
-    check_target,
-    class_labels,
-    ink,
-    output_name,
-)
-from rulegrove.plots._labels import (
-    add_colour_bar,
-    axes_size,
-    escape,
-    fit_texts,
-    font_size,
-    label_axis,
-    label_rows,
-    legend_below,
-    rows_size,
-)
+from rulegrove.inspection._sample import Sample, check_model, read_sample
+from rulegrove.inspection.dependence import find_dependence
+from rulegrove.plots import _labels
+from rulegrove.plots._display import HEAT_MAP, PALETTE, Display, check_target, ink, line_style, output_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,44 +93,42 @@ class DependenceDisplay(Display):
             Weights of the rows.
         ax : matplotlib Axes, optional
         """
-        n_classes = len(class_labels(check_model(model, cls.__name__)))
-        if not isinstance(features, (str, Integral)) and len(features) == 2:
-            return cls._of_pair(model, X, features, check_target(model, target), sample_weight).plot(ax)
-        every = target is None and n_classes > 2
-        outputs = list(range(n_classes)) if every else [check_target(model, target)]
-        return cls._of_one(model, X, features, outputs, sample_weight).plot(ax)
-
-    @classmethod
-    def _of_one(cls, model: BaseRuleEnsemble, X: Any, feature: Any, outputs: list[int], weights: Any) -> Self:
-        """Return the numbers of lines."""
-        found = partial_dependence(model, X, feature, n_points=EXACT_POINTS, sample_weight=weights)
-        missing = None
-        if np.isnan(_attribute(model._columns(X), found.features[0])).any():
-            at_missing = partial_dependence(model, X, feature, grid=[None], sample_weight=weights)
-            missing = np.atleast_2d(at_missing.values)[outputs, 0]
+        n_outputs = len(np.atleast_2d(check_model(model, cls.__name__).model_.coefs))
+        pair = not isinstance(features, (str, Integral)) and len(features) == 2
+        every = target is None and not pair and n_outputs > 1
+        outputs = list(range(n_outputs)) if every else [check_target(model, target)]
         lines = tuple(output_name(model, output) for output in outputs)
-        values = np.atleast_2d(found.values)[outputs]
-        return cls(found.names, found.grids, values, lines, (None,), _rugs(model, X, found), missing)
+        make = cls._of_pair if pair else cls._of_one
+        return make(read_sample(model, X, sample_weight), features, outputs, lines).plot(ax)
 
     @classmethod
-    def _of_pair(cls, model: BaseRuleEnsemble, X: Any, pair: Any, output: int, weights: Any) -> Self:
+    def _of_one(cls, sample: Sample, feature: Any, outputs: list[int], lines: tuple[str | None, ...]) -> Self:
+        """Return the numbers of lines."""
+        found = find_dependence(sample, feature, n_points=EXACT_POINTS)
+        (place,), missing = found.features, None
+        if np.isnan(sample.attribute(place)).any():
+            missing = np.atleast_2d(find_dependence(sample, place, grid=[None]).values)[outputs, 0]
+        values = np.atleast_2d(found.values)[outputs]
+        return cls(found.names, found.grids, values, lines, (None,), (_rug(sample, place),), missing)
+
+    @classmethod
+    def _of_pair(cls, sample: Sample, pair: Any, outputs: list[int], lines: tuple[str | None, ...]) -> Self:
         """Return the numbers of a heat map, whose cells end where the score jumps."""
-        alone = [partial_dependence(model, X, one, n_points=EXACT_POINTS, sample_weight=weights) for one in pair]
-        points = [one.grids[0] for one in alone]
+        points = [find_dependence(sample, one, n_points=EXACT_POINTS).grids[0] for one in pair]
         edges = tuple(None if own.dtype == object else _cell_edges(own) for own in points)
         grids = tuple(
             own if borders is None else (borders[1:] + borders[:-1]) / 2
             for own, borders in zip(points, edges, strict=True)
         )
-        found = partial_dependence(model, X, pair, grid=grids, sample_weight=weights)
-        values = found.values if found.values.ndim == 2 else found.values[output]
-        return cls(found.names, grids, values, (output_name(model, output),), edges, _rugs(model, X, found))
+        found = find_dependence(sample, pair, grid=grids)
+        values = found.values if found.values.ndim == 2 else found.values[outputs[0]]
+        return cls(found.names, grids, values, lines, edges, tuple(_rug(sample, place) for place in found.features))
 
     def _size(self) -> tuple[float, float]:
         if len(self.names) == 2:
             return 7.0, 5.2
         if self.rugs[0] is None:
-            return rows_size(self._categories(0))
+            return _labels.rows_size(self._categories(0))
         return 7.0, 4.2 + 0.22 * (len(self.lines) > 1)
 
     def _categories(self, place: int) -> list[str]:
@@ -174,16 +152,16 @@ class DependenceDisplay(Display):
     def _draw_lines(self, ax: "Axes") -> None:
         grid, handles = self.grids[0], []
         for place, values in enumerate(self.values):
-            style: dict[str, Any] = {"color": PALETTE[place % len(PALETTE)], "linewidth": 1.8}
-            dashes = LINE_STYLES[place // len(PALETTE) % len(LINE_STYLES)]
-            handles += ax.plot(grid, values, marker="o" if grid.size == 1 else "", linestyle=dashes, **style)
+            style = line_style(place)
+            handles += ax.plot(grid, values, marker="o" if grid.size == 1 else "", **style)
             if self.missing is not None:
-                ax.axhline(self.missing[place], linestyle=(0, (1, 3)), **style)
+                ax.axhline(self.missing[place], **style | {"linestyle": (0, (1, 3))})
         ax.spines[["top", "right"]].set_visible(False)
         ax.margins(y=0.08)
         _draw_rug(ax, self.rugs[0], "x", 0.012)
-        label_axis(ax, "x", f"{self.names[0]}{' (dotted: where it is missing)' * (self.missing is not None)}")
-        label_axis(ax, "y", self._meaning)
+        dotted = " (dotted: where it is missing)" * (self.missing is not None)
+        _labels.label_axis(ax, "x", f"{self.names[0]}{dotted}")
+        _labels.label_axis(ax, "y", self._meaning)
         self._explain_colours(ax, handles)
 
     def _draw_categories(self, ax: "Axes") -> None:
@@ -195,14 +173,14 @@ class DependenceDisplay(Display):
             for place, values in enumerate(columns)
         ]
         ax.margins(x=0.05)
-        label_axis(ax, "x", self._meaning)
+        _labels.label_axis(ax, "x", self._meaning)
         self._explain_colours(ax, handles)
-        label_rows(ax, self._categories(0))
-        label_axis(ax, "y", self.names[0])
+        _labels.label_rows(ax, self._categories(0))
+        _labels.label_axis(ax, "y", self.names[0])
 
     def _explain_colours(self, ax: "Axes", handles: list[Any]) -> None:
         if len(handles) > 1:
-            legend_below(ax, handles, [str(line) for line in self.lines], n_columns=4)
+            _labels.legend_below(ax, dict(zip(map(str, self.lines), handles, strict=True)), n_columns=4)
 
     def _draw_map(self, ax: "Axes") -> None:
         borders = [
@@ -210,12 +188,12 @@ class DependenceDisplay(Display):
             for grid, edges in zip(self.grids, self.edges, strict=True)
         ]
         mesh = ax.pcolormesh(*borders, self.values.T, cmap=HEAT_MAP, shading="flat", rasterized=True)
-        add_colour_bar(ax, mesh, self._meaning, (1.07, 0.0, 0.05, 1.0))
+        _labels.add_colour_bar(ax, mesh, self._meaning, (1.07, 0.0, 0.05, 1.0))
         sides: tuple[Literal["x", "y"], ...] = ("x", "y")
         for place, side in enumerate(sides):
-            label_axis(ax, side, self.names[place])
+            _labels.label_axis(ax, side, self.names[place])
             if self.edges[place] is None:
-                _label_categories(ax, side, self._categories(place))
+                _labels.label_categories(ax, side, self._categories(place))
             else:
                 _draw_rug(ax, self.rugs[place], side, 1.018)
 
@@ -233,53 +211,19 @@ def _cell_edges(points: FloatArray) -> FloatArray:
     return np.asarray(edges)
 
 
-def _attribute(columns: Columns, feature: int) -> FloatArray:
-    """Values of an attribute."""
-    return np.asarray(columns.take(slice(None), np.array([feature]))[0])
+def _rug(sample: Sample, place: int) -> FloatArray | None:
+    """Quantiles of a numeric attribute; None for a categorical one."""
+    if sample.model.features[place].categories is not None:
+        return None
+    known = sample.known(place)
+    return np.quantile(known, np.linspace(0.0, 1.0, RUG_POINTS), method="nearest") if known.size else known
 
 
-def _rugs(model: BaseRuleEnsemble, X: Any, found: Dependence) -> tuple[FloatArray | None, ...]:
-    """Quantiles of each attribute that is numeric."""
-    columns = model._columns(X)
-    rugs: list[FloatArray | None] = []
-    for place in found.features:
-        if columns.features[place].categories is not None:
-            rugs.append(None)
-            continue
-        values = _attribute(columns, place)
-        known = values[~np.isnan(values)]
-        rugs.append(np.quantile(known, np.linspace(0.0, 1.0, RUG_POINTS), method="nearest") if known.size else known)
-    return tuple(rugs)
-
-
-def _draw_rug(ax: "Axes", rug: FloatArray | None, axis: str, place: float) -> None:
+def _draw_rug(ax: "Axes", rug: FloatArray | None, side: Literal["x", "y"], place: float) -> None:
     """Draw short ticks where the values are, at a place across the axes: inside from 0, outside from 1."""
     assert rug is not None
-    places = np.full(rug.size, place)
-    style: dict[str, Any] = {
-        "color": ink(ax),
-        "alpha": 0.45,
-        "markersize": 6,
-        "markeredgewidth": 0.7,
-        "linestyle": "",
-        "clip_on": False,
-    }
-    if axis == "x":
-        ax.plot(rug, places, marker="|", transform=ax.get_xaxis_transform(), **style)
-    else:
-        ax.plot(places, rug, marker="_", transform=ax.get_yaxis_transform(), **style)
-
-
-def _label_categories(ax: "Axes", axis: str, labels: list[str]) -> None:
-    """Write the categories of one side of a heat map, upright where they would overlap."""
-    width, height = axes_size(ax)
-    size = font_size(ax, "xtick.labelsize")
-    room = (width if axis == "x" else height) / len(labels)
-    upright = axis == "x" and max(map(len, labels)) * 0.6 * size > room
-    across = 0.4 * height if upright else (room if axis == "x" else 0.4 * width)
-    texts, size = fit_texts(labels, across, room if upright or axis == "y" else 2.6 * size, size)
-    shown = [escape(text) for text in texts]
-    if axis == "x":
-        ax.set_xticks(range(len(labels)), shown, fontsize=size, rotation=90 if upright else 0)
-    else:
-        ax.set_yticks(range(len(labels)), shown, fontsize=size)
+    across = np.full(rug.size, place)
+    points, marker = ((rug, across), "|") if side == "x" else ((across, rug), "_")
+    transform = ax.get_xaxis_transform() if side == "x" else ax.get_yaxis_transform()
+    style: dict[str, Any] = {"color": ink(ax), "alpha": 0.45, "markersize": 6, "markeredgewidth": 0.7, "clip_on": False}
+    ax.plot(*points, marker=marker, linestyle="", transform=transform, **style)

@@ -9,16 +9,9 @@ from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.plots._display import BLUE, VERMILION, Display, check_model, check_target, check_top, class_labels, ink
-from rulegrove.plots._labels import (
-    SMALLEST,
-    label_axis,
-    label_rows,
-    row_font,
-    rows_size,
-    signed,
-    text_width,
-)
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, output_labels
+from rulegrove.plots._labels import finish_bars, label_axis, rows_size, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +77,7 @@ class ExplanationDisplay(Display):
         ax : matplotlib Axes, optional
         """
         check_model(model, cls.__name__)
-        several = len(class_labels(model)) > 2
+        several = len(output_labels(model)) > 1
         if not several or target is not None:
             check_target(model, target)
         explanation = model.explain(X)
@@ -126,41 +119,10 @@ class ExplanationDisplay(Display):
         starts, parts = self.starts, self.parts
         colours = np.where(parts > 0, BLUE, VERMILION).astype(object)
         colours[[0, -1]] = "0.5"
-        ax.barh(range(parts.size), parts, 0.62, left=starts, color=colours.tolist())
-        ends = starts + parts
-        for row, end in enumerate(ends[:-1]):
+        bars = ax.barh(range(parts.size), parts, 0.62, left=starts, color=colours.tolist())
+        for row, end in enumerate((starts + parts)[:-1]):
             ax.plot([end, end], [row - 0.31, row + 1.31], color=ink(ax), alpha=0.5, linewidth=0.7)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.3, zorder=0)
-        label_axis(ax, "x", self._meaning)
-        width = label_rows(ax, self.texts)
-        self._write(ax, starts, ends, width)
-
-    @property
-    def _meaning(self) -> str:
-        """What the horizontal axis is, and how it is read."""
-        if self.row.label is None:
-            return "Prediction"
-        positive = isinstance(self.row.prediction, str) and str(self.row.prediction)
-        return f"Score for {self.row.label} (predicted: {positive or self.row.prediction})"
-
-    def _write(self, ax: "Axes", starts: FloatArray, ends: FloatArray, width: float) -> None:
-        """Write what each bar adds beside its right end, where no other bar stands."""
-        texts = [signed(part) for part in self.parts]
-        size = row_font(ax)
-        needed = (text_width(texts, size) + 8.0) / width
-        low, high = min(0.0, *starts, *ends), max(0.0, *starts, *ends)
-        span = (high - low) or 1.0
-        if size < SMALLEST or needed > 0.4:
-            ax.set_xlim(low - 0.03 * span, high + 0.03 * span)
-            return
-        ax.set_xlim(low - 0.03 * span, high + span * needed / (1.0 - needed))
-        for row, (text, right) in enumerate(zip(texts, np.maximum(starts, ends), strict=True)):
-            ax.annotate(
-                text,
-                (right, row),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=size,
-                color=ink(ax),
-            )
+        about = f"Score for {self.row.label} (predicted: {self.row.prediction})"
+        label_axis(ax, "x", "Prediction" if self.row.label is None else about)
+        finish_bars(ax, bars, self.texts, [signed(part) for part in parts])

@@ -7,19 +7,10 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.plots._display import (
-    BLUE,
-    LINE_STYLES,
-    PALETTE,
-    VERMILION,
-    Display,
-    check_model,
-    check_target,
-    check_top,
-    ink,
-    output_name,
-)
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, line_style, output_name
 from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, legend_below, say, wrap
+from rulegrove.solvers import make_solver
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,23 +120,17 @@ class PathDisplay(Display):
         crowd = min(max(8.0 / max(len(self.texts), 1), 0.15), 0.45)
         coefs = _leave_out_zeros(self.coefs[points])
         ax.plot(self.x[points], coefs[:, n_named:], color=ink(ax), alpha=crowd, linewidth=0.7, zorder=1)
-        lines = [
-            ax.plot(
-                self.x[points],
-                coefs[:, place],
-                color=PALETTE[place % len(PALETTE)],
-                linestyle=LINE_STYLES[place // len(PALETTE) % len(LINE_STYLES)],
-                linewidth=1.8,
-                zorder=3 - place / (n_named + 1),
-            )[0]
-            for place in range(n_named)
-        ]
+        entries = {
+            text: ax.plot(self.x[points], coefs[:, place], zorder=3 - place / (n_named + 1), **line_style(place))[0]
+            for place, text in enumerate(self.texts[:n_named])
+        }
         ax.axhline(0.0, color=ink(ax), linewidth=0.6)
         _mark_chosen(ax, self.x[self.chosen])
         label_axis(ax, "x", f"{PARAMETER_WORDS.get(self.x_name, self.x_name)} (dotted: the chosen point)")
         label_axis(ax, "y", "Coefficient" if self.target is None else f"Coefficient (positive: {self.target})")
-        _open(ax)
-        legend_below(ax, lines, self.texts[:n_named])
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(axis="both", labelsize=font_size(ax, "ytick.labelsize"))
+        legend_below(ax, entries)
 
 
 @dataclass(eq=False)
@@ -217,7 +202,7 @@ class SelectionDisplay(Display):
             curves.n_terms,
             selection.index,
             selection.rule,
-            getattr(model.solver_[output], "loss", "squared"),
+            make_solver(model.solver_[output]).loss_name,
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -232,14 +217,16 @@ class SelectionDisplay(Display):
         ax.set_zorder(counts.get_zorder() + 1)  # the error on top, its twin to shine through
         ax.patch.set_visible(False)
         (error,) = ax.plot(x, errors, color=BLUE, linewidth=1.8)
-        handles: list[Any] = [error, n_terms]
-        labels = [f"{self._rows} {LOSS_WORDS[self.loss]}", "number of terms"]
+        entries: dict[str, Any] = {f"{self._rows} {LOSS_WORDS[self.loss]}": error, "number of terms": n_terms}
         if self.standard_errors is not None:
-            handles += self._draw_choice(ax, points)
-            labels += ["± 1 standard error", "1se limit"]
+            spread, best = self.standard_errors[points], int(np.argmin(self.errors))
+            limit = self.errors[best] + self.standard_errors[best]
+            band = ax.fill_between(x, errors - spread, errors + spread, color=BLUE, alpha=0.22, linewidth=0.0)
+            entries["± 1 standard error"] = band
+            entries["1se limit"] = ax.axhline(limit, color=BLUE, linestyle="--", linewidth=1.0)
         (mark,) = ax.plot([self.x[self.chosen]], [self.errors[self.chosen]], "o", color=BLUE, markersize=8, zorder=4)
+        entries[f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"] = mark
         _mark_chosen(ax, self.x[self.chosen])
-        chosen = f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"
         label_axis(ax, "x", PARAMETER_WORDS.get(self.x_name, self.x_name))
         label_axis(ax, "y", f"{self._rows.capitalize()} {LOSS_WORDS[self.loss]}")
         label_axis(counts, "y", "Number of terms")
@@ -248,16 +235,7 @@ class SelectionDisplay(Display):
             axes.tick_params(axis="y", colors=colour)
             axes.spines[["top", "right", "left"]].set_visible(False)
             axes.spines[side].set(visible=True, color=colour)
-        legend_below(ax, [*handles, mark], [*labels, chosen], n_columns=3)
-
-    def _draw_choice(self, ax: "Axes", points: IntArray) -> list[Any]:
-        """Draw the band of one standard error, and the limit that it sets at the least error."""
-        assert self.standard_errors is not None
-        x, errors, spread = self.x[points], self.errors[points], self.standard_errors[points]
-        band = ax.fill_between(x, errors - spread, errors + spread, color=BLUE, alpha=0.22, linewidth=0.0)
-        best = int(np.argmin(self.errors))
-        limit = ax.axhline(self.errors[best] + self.standard_errors[best], color=BLUE, linestyle="--", linewidth=1.0)
-        return [band, limit]
+        legend_below(ax, entries, n_columns=3)
 
     @property
     def _rows(self) -> str:
@@ -267,27 +245,23 @@ class SelectionDisplay(Display):
 
 def _scale_axis(ax: "Axes", x: FloatArray, name: str) -> IntArray:
     """Scale the horizontal axis, sparse models to the left, and return the points that can be drawn on it."""
+    from matplotlib.ticker import LogLocator
+
     points = np.flatnonzero(np.isfinite(x))
     if name in {"penalty", "fit_weight"}:
         points = points[x[points] > 0.0]
-        _scale_by_logarithm(ax, x[points])
+        decades = np.log10(x[points].max() / x[points].min()) if points.size else np.inf
+        letters = axes_size(ax)[0] / (LETTER * font_size(ax, "xtick.labelsize"))
+        few = 3 * 6 * decades < 0.8 * letters  # three numbers of six letters for each decade
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.minorticks_off()
     elif name == "steps":
         ax.set_xscale("symlog", linthresh=1.0)
-    if points.size > 1 and x[points[0]] > x[points[-1]] and not ax.xaxis_inverted():
-        ax.invert_xaxis()
+    if points.size > 1 and x[points[0]] > x[points[-1]]:
+        ax.xaxis.set_inverted(True)
     return points
-
-
-def _scale_by_logarithm(ax: "Axes", x: FloatArray) -> None:
-    """Set a log scale with plain numbers, three a decade where these are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    ax.set_xscale("log")
-    letters = axes_size(ax)[0] / (LETTER * font_size(ax, "xtick.labelsize"))
-    few = x.size > 0 and 3 * 6 * np.log10(x.max() / x.min()) < 0.8 * letters  # six letters a number, three a decade
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _leave_out_zeros(coefs: FloatArray) -> FloatArray:
@@ -302,9 +276,3 @@ def _leave_out_zeros(coefs: FloatArray) -> FloatArray:
 def _mark_chosen(ax: "Axes", x: float) -> None:
     """Draw a line through the chosen point."""
     ax.axvline(x, color=ink(ax), linestyle=":", linewidth=1.2, zorder=2)
-
-
-def _open(ax: "Axes") -> None:
-    """Take the box off, and keep the words on the axes in proportion."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(axis="both", labelsize=font_size(ax, "ytick.labelsize"))

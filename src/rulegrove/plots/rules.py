@@ -12,20 +12,9 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.plots._display import (
-    BLUE,
-    PALETTE,
-    VERMILION,
-    Display,
-    check_model,
-    check_target,
-    check_top,
-    class_labels,
-    ink,
-    output_coefs,
-    output_name,
-)
-from rulegrove.plots._labels import label_axis, label_rows, legend_below, rows_size, say, signed, write_values
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots import _display, _labels
+from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, check_target, output_coefs, output_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +83,7 @@ class RulesDisplay(Display):
         """
         rules = check_model(model, cls.__name__).rules_
         importances = np.array([term.importance for term in rules])
-        labels, chosen = class_labels(model), None
+        labels, chosen = _display.class_labels(model), None
         if len(labels) > 2 and target is None:
             coefs = np.array([term.coefficient for term in rules])
         else:
@@ -105,36 +94,35 @@ class RulesDisplay(Display):
             order = order[coefs[order] != 0]
             rules = RuleTable([rules[int(place)] for place in order], of_classes=bool(labels))
             importances, coefs = (importances * shares)[order], coefs[order]
-        two = tuple(str(label) for label in labels) if len(labels) == 2 else ()
-        return cls(rules, importances, coefs, two, chosen, check_top(top)).plot(ax)
+        two = tuple(map(str, labels)) if len(labels) == 2 else ()
+        return cls(rules, importances, coefs, two, chosen, _display.check_top(top)).plot(ax)
 
     @property
-    def _shown(self) -> int:
-        return min(self.top, len(self.rules))
+    def _texts(self) -> list[str]:
+        """Words of the terms that are drawn."""
+        return [term.text for term in self.rules[: self.top]]
 
     def _size(self) -> tuple[float, float]:
-        return rows_size([term.text for term in self.rules[: self._shown]])
+        return _labels.rows_size(self._texts)
 
     def _draw(self, ax: "Axes") -> None:
-        n_shown = self._shown
-        if not n_shown:
-            say(ax, NO_TERMS)
+        texts = self._texts
+        if not texts:
+            _labels.say(ax, "The model has no terms; it is its intercept alone.")
             return
-        lengths, coefs = self.importances[:n_shown], self.coefs[:n_shown]
-        bars = ax.barh(range(n_shown), lengths, 0.62, color=np.where(coefs > 0, BLUE, VERMILION).tolist())
-        ax.set_xlim(0.0, lengths.max())
-        label_axis(ax, "x", f"Importance{count_terms(n_shown, len(self.rules))}")
-        signs = [sign for sign in (True, False) if ((coefs > 0) == sign).any()]
-        handles = [bars[int(np.argmax((coefs > 0) == sign))] for sign in signs]
-        legend_below(ax, handles, [self._meaning(sign) for sign in signs], n_columns=2)
-        width = label_rows(ax, [term.text for term in self.rules[:n_shown]])
-        numbers = [self._number(term, coef) for term, coef in zip(self.rules[:n_shown], coefs, strict=True)]
-        write_values(ax, lengths.tolist(), numbers, width)
+        coefs = self.coefs[: self.top]
+        colours = np.where(coefs > 0, BLUE, VERMILION).tolist()
+        bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
+        _labels.label_axis(ax, "x", f"Importance{_count_terms(len(texts), len(self.rules))}")
+        entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
+        _labels.legend_below(ax, entries, n_columns=2)
+        numbers = [self._number(term, coef) for term, coef in zip(self.rules, coefs, strict=False)]
+        _labels.finish_bars(ax, bars, texts, numbers)
 
     def _number(self, term: RankedTerm, coef: float) -> str:
         """Return the coefficient, after the class where each term has its own."""
         named = term.coefficients is not None and self.target is None
-        return f"{signed(coef)}  {term.speaks_for}" if named else signed(coef)
+        return f"{_labels.signed(coef)}  {term.speaks_for}" if named else _labels.signed(coef)
 
     def _meaning(self, positive: bool) -> str:
         """Return what a sign stands for."""
@@ -225,35 +213,32 @@ class ComparisonDisplay(Display):
         first = next(iter(named.values()))
         speaks_for = output_name(first, check_target(first, target))
         texts = tuple(text for text, _ in ranked)
-        return cls(tuple(map(str, named)), texts, matrix, speaks_for, check_top(top)).plot(ax)
-
-    @property
-    def _shown(self) -> int:
-        return min(self.top, len(self.texts))
+        return cls(tuple(map(str, named)), texts, matrix, speaks_for, _display.check_top(top)).plot(ax)
 
     def _size(self) -> tuple[float, float]:
-        return rows_size(self.texts[: self._shown], least_lines=0.6 * len(self.names))
+        return _labels.rows_size(self.texts[: self.top], least_lines=0.6 * len(self.names))
 
     def _draw(self, ax: "Axes") -> None:
-        n_shown = self._shown
-        if not n_shown:
-            say(ax, "None of the models has any terms.")
+        texts = self.texts[: self.top]
+        if not texts:
+            _labels.say(ax, "None of the models has any terms.")
             return
         thickness = 0.8 / len(self.names)
-        handles = []
-        for place, coefs in enumerate(self.coefs[:, :n_shown]):
-            rows = np.arange(n_shown) + (place - (len(self.names) - 1) / 2) * thickness
+        entries = {}
+        for place, (name, coefs) in enumerate(zip(self.names, self.coefs[:, : self.top], strict=True)):
+            rows = np.arange(len(texts)) + (place - (len(self.names) - 1) / 2) * thickness
             hatch = "" if place < len(PALETTE) else "///"
-            handles.append(ax.barh(rows, coefs, 0.86 * thickness, color=PALETTE[place % len(PALETTE)], hatch=hatch))
-        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+            colour = PALETTE[place % len(PALETTE)]
+            entries[name] = ax.barh(rows, coefs, 0.86 * thickness, color=colour, hatch=hatch)
+        ax.axvline(0.0, color=_display.ink(ax), linewidth=0.8)
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
-        label_axis(ax, "x", f"Coefficient{toward}{count_terms(n_shown, len(self.texts))}")
-        legend_below(ax, handles, self.names, n_columns=len(self.names))
-        label_rows(ax, self.texts[:n_shown])
+        _labels.label_axis(ax, "x", f"Coefficient{toward}{_count_terms(len(texts), len(self.texts))}")
+        _labels.legend_below(ax, entries, n_columns=len(self.names))
+        _labels.label_rows(ax, texts)
 
 
-def count_terms(n_shown: int, n_all: int) -> str:
+def _count_terms(n_shown: int, n_all: int) -> str:
     """Say how many of the terms are shown, if not all."""
     return f" ({n_shown} of {n_all} terms)" if n_shown < n_all else ""
 

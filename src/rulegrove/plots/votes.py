@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.plots._display import BLUE, Display, check_top, ink
-from rulegrove.plots._labels import label_axis, label_rows, legend_below, rows_size, say, write_values
+from rulegrove.plots._labels import finish_bars, group_bars, label_axis, legend_below, rows_size, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,17 @@ class VotesDisplay(Display):
         Votes that an attribute needs; None where something else decides.
     top : int, default=60
         Most attributes to draw, of those with votes.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleAttributeSelector
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.plots import VotesDisplay
+    >>> X, y = load("pima", return_X_y=True)
+    >>> selector = RuleAttributeSelector(n_candidates=60, n_repeats=3, min_votes=2, random_state=0).fit(X, y)
+    >>> display = VotesDisplay.from_estimator(selector)
+    >>> display.min_votes, len(display.names)
+    (2, 8)
     """
 
     names: tuple[str, ...]
@@ -48,15 +60,7 @@ class VotesDisplay(Display):
             Most attributes to draw.
         ax : matplotlib Axes, optional
         """
-        if not (hasattr(selector, "get_support") and hasattr(selector, "min_votes")):
-            raise InvalidInputError(f"{cls.__name__} needs a RuleAttributeSelector; got {type(selector).__name__}.")
-        check_is_fitted(selector)
-        votes = np.asarray(selector.votes_, dtype=np.float64)
-        kept = np.asarray(selector.get_support(), dtype=bool)
-        names = getattr(selector, "feature_names_in_", [f"x{place}" for place in range(votes.size)])
-        decides = np.array_equal(kept, votes >= selector.min_votes)
-        least = selector.min_votes if decides else None
-        return cls(tuple(map(str, names)), votes, kept, least, check_top(top)).plot(ax)
+        return cls(*read_votes(selector, cls.__name__), check_top(top)).plot(ax)
 
     @property
     def order(self) -> IntArray:
@@ -76,14 +80,21 @@ class VotesDisplay(Display):
         bars = ax.barh(range(order.size), votes, 0.62, color=BLUE)
         for bar, own in zip(bars, kept, strict=True):
             bar.set(color=BLUE if own else ink(ax), alpha=1.0 if own else 0.3, linewidth=0.0)
-        ax.set_xlim(0.0, votes.max())
         label_axis(ax, "x", f"Votes ({int(self.kept.sum())} of {self.kept.size} attributes kept)")
-        groups = [own for own in (True, False) if (kept == own).any()]
-        handles: list[Any] = [bars[int(np.argmax(kept == own))] for own in groups]
-        labels = ["kept" if own else "left out" for own in groups]
+        entries = group_bars(bars, kept, ("kept", "left out"))
         if self.min_votes is not None:
-            handles.append(ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0))
-            labels.append(f"needed: {self.min_votes:g}")
-        legend_below(ax, handles, labels, n_columns=3)
-        width = label_rows(ax, [self.names[place] for place in order])
-        write_values(ax, votes.tolist(), [f"{vote:g}" for vote in votes], width)
+            limit = ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0)
+            entries[f"needed: {self.min_votes:g}"] = limit
+        legend_below(ax, entries, n_columns=3)
+        finish_bars(ax, bars, [self.names[place] for place in order], [f"{vote:g}" for vote in votes])
+
+
+def read_votes(selector: Any, what: str) -> tuple[tuple[str, ...], FloatArray, BoolArray, int | None]:
+    """Return names, votes and which are kept, of all attributes, and the votes that one needs if votes decide."""
+    if not isinstance(selector, RuleAttributeSelector):
+        raise InvalidInputError(f"{what} needs a RuleAttributeSelector; got {type(selector).__name__}.")
+    check_is_fitted(selector)
+    votes, kept = np.asarray(selector.votes_, dtype=np.float64), np.asarray(selector.get_support(), dtype=bool)
+    names = getattr(selector, "feature_names_in_", [f"x{place}" for place in range(votes.size)])
+    decides = np.array_equal(kept, votes >= selector.min_votes)
+    return tuple(map(str, names)), votes, kept, selector.min_votes if decides else None

@@ -1,24 +1,14 @@
 """How the chosen model does, on held-out rows and on those given; partial dependence."""
 
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
-from rulegrove.estimators.figures import (
-    DOUBT,
-    ClassFigures,
-    NumberFigures,
-    Reliability,
-    judge_classes,
-    judge_numbers,
-    show_number,
-)
-from rulegrove.inspection import partial_dependence
+from rulegrove.estimators.figures import DOUBT, ClassFigures, NumberFigures, judge_classes, judge_numbers, show_number
 from rulegrove.inspection._intervals import estimate_shares
+from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
 from rulegrove.plots.calibration import LEVEL
 from rulegrove.report._given import Given
@@ -33,28 +23,14 @@ OF_CLASSES = ["Accuracy (base rate)", "AUC", "Log loss (base rate)"]
 OF_NUMBERS = ["R²", "Root mean squared error (standard deviation of the target)", "Mean absolute error"]
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Figures of some rows.
-
-    Attributes
-    ----------
-    rows : str
-        What the rows are.
-    figures : ClassFigures or NumberFigures
-    """
+class Judged(NamedTuple):
+    """Some rows, by what they are, and their figures."""
 
     rows: str
     figures: ClassFigures | NumberFigures
 
 
-def check(
-    model: BaseRuleEnsemble,
-    given: Given | None,
-    predictions: Any,
-    probabilities: FloatArray | None,
-    rng: np.random.Generator,
-) -> dict[str, Any] | None:
+def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator) -> dict[str, Any] | None:
     """Return how well the model does: figures of held-out rows and of those given, charts of the more telling ones.
 
     Charts are of the rows given if the fit has not seen them, else of held-out rows, else of the training rows.
@@ -63,9 +39,6 @@ def check(
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
     given : Given or None
-    predictions : ndarray of shape (n_given,) or None
-        Classes or numbers.
-    probabilities : ndarray of shape (n_given, n_classes) or None
     rng : Generator
         For a draw of the dots of a chart.
 
@@ -76,7 +49,7 @@ def check(
     """
     judged = [] if model.held_out_ is None else [Judged(HELD_OUT, model.held_out_)]
     if given is not None and given.targets is not None:
-        judged.append(Judged(given.name, judge_given(model, given, predictions, probabilities)))
+        judged.append(Judged(given.name, judge_given(given)))
     if not judged:
         return None
     shown = judged[0] if given is not None and given.training else judged[-1]
@@ -84,21 +57,16 @@ def check(
         "about": _tell(judged, shown),
         "table": _tabulate(judged),
         "charts": _describe_charts(shown),
-        "scatter": _draw_scatter(given, predictions, rng),
+        "scatter": _draw_scatter(given, rng),
     }
 
 
-def judge_given(
-    model: BaseRuleEnsemble, given: Given, predictions: Any, probabilities: FloatArray | None
-) -> ClassFigures | NumberFigures:
+def judge_given(given: Given) -> ClassFigures | NumberFigures:
     """Return the figures of the rows given."""
+    if given.codes is not None and given.probabilities is not None:
+        return judge_classes(given.codes, given.predictions, given.probabilities, honest=not given.training)
     assert given.targets is not None
-    if given.codes is None:
-        return judge_numbers(given.targets[:, 0], predictions, honest=not given.training)
-    assert isinstance(model, RuleEnsembleClassifier)
-    assert probabilities is not None
-    predicted = np.searchsorted(model.classes_, predictions)
-    return judge_classes(given.codes, predicted, probabilities, honest=not given.training)
+    return judge_numbers(given.targets[:, 0], given.predictions, honest=not given.training)
 
 
 def _tell(judged: list[Judged], shown: Judged) -> str:
@@ -148,66 +116,45 @@ def _list_figures(figures: ClassFigures | NumberFigures) -> list[str]:
 
 def _describe_charts(shown: Judged) -> dict[str, Any] | None:
     """Return confusion, reliability and ROC of classes; None for numbers."""
-    if isinstance(shown.figures, NumberFigures):
+    figures = shown.figures
+    if isinstance(figures, NumberFigures):
         return None
-    return {
-        "rows": shown.rows,
-        "counts": shown.figures.counts.tolist(),
-        "calibration": [_compare(one) for one in shown.figures.reliabilities],
-        "roc": [
-            {
-                "wrong": shorten(roc.false_positives),
-                "right": shorten(roc.true_positives),
-                "area": shorten([roc.area])[0],
-            }
-            for roc in shown.figures.rocs
-        ],
-    }
+    calibration, curves = [], []
+    for bins, roc in zip(figures.reliabilities, figures.rocs, strict=True):
+        sizes = bins.sizes.astype(np.float64)
+        shares = estimate_shares(bins.observed * sizes, sizes, sizes, LEVEL)
+        ends = {"observed": shorten(shares.values), "low": shorten(shares.low), "high": shorten(shares.high)}
+        calibration.append({"predicted": shorten(bins.predicted), **ends, "sizes": bins.sizes.tolist()})
+        rates = {"wrong": shorten(roc.false_positives), "right": shorten(roc.true_positives)}
+        curves.append({**rates, "area": shorten([roc.area])[0]})
+    return {"rows": shown.rows, "counts": figures.counts.tolist(), "calibration": calibration, "roc": curves}
 
 
-def _compare(reliability: Reliability) -> dict[str, Any]:
-    """Put intervals around how often a probability came true."""
-    sizes = reliability.sizes.astype(np.float64)
-    shares = estimate_shares(reliability.observed * sizes, sizes, sizes, LEVEL)
-    return {
-        "predicted": shorten(reliability.predicted),
-        "observed": shorten(shares.values),
-        "low": shorten(shares.low),
-        "high": shorten(shares.high),
-        "sizes": reliability.sizes.tolist(),
-    }
-
-
-def _draw_scatter(given: Given | None, predicted: Any, rng: np.random.Generator) -> dict[str, Any] | None:
+def _draw_scatter(given: Given | None, rng: np.random.Generator) -> dict[str, Any] | None:
     """Return predictions beside what was observed, of a draw of many rows; None for classes or without a target."""
     if given is None or given.targets is None or given.codes is not None:
         return None
     shown = np.sort(rng.choice(given.n_rows, min(given.n_rows, MAX_DOTS), replace=False))
-    return {"observed": shorten(given.targets[shown, 0]), "predicted": shorten(predicted[shown])}
+    return {"observed": shorten(given.targets[shown, 0]), "predicted": shorten(given.predictions[shown])}
 
 
-def draw_dependence(model: BaseRuleEnsemble, X: Any, given: Given) -> list[dict[str, Any]]:
+def draw_dependence(model: BaseRuleEnsemble, given: Given) -> list[dict[str, Any]]:
     """Return the partial dependence of the score on the most important attributes, in closed form."""
-    shares = share_terms(given.sample, np.array([row.importance for row in model.rules_]))
-    order = np.argsort(-shares, kind="stable")
+    sample = given.sample
+    shares = share_terms(sample, np.array([row.importance for row in model.rules_]))
+    used = (place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] > 0)
+    drawn = (place for place in used if sample.known(place).size)  # else there is nothing to draw it over
     curves = []
-    for place in order[shares[order] > 0].tolist():
-        values = given.sample.attribute(place)
-        known = values[~np.isnan(values)]
-        if known.size == 0:  # nothing to draw it over
-            continue
-        found = partial_dependence(model, X, place)
-        labels = model.model_.features[place].categories
-        grid = shorten(found.grids[0]) if labels is None else [str(label) for label in found.grids[0]]
+    for place in itertools.islice(drawn, MAX_CURVES):
+        found = find_dependence(sample, place)
+        labelled = sample.model.features[place].categories is not None
         curves.append(
             {
                 "feature": place,
-                "categories": labels is not None,
-                "grid": grid,
+                "categories": labelled,
+                "grid": [str(label) for label in found.grids[0]] if labelled else shorten(found.grids[0]),
                 "values": shorten(np.atleast_2d(found.values)),
-                "deciles": shorten(np.quantile(known, DECILES)) if labels is None else [],
+                "deciles": [] if labelled else shorten(np.quantile(sample.known(place), DECILES)),
             }
         )
-        if len(curves) == MAX_CURVES:
-            break
     return curves

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove._typing import FloatArray, IntArray
-from rulegrove._validation import check_regression_target
+from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._validation import check_regression_target, count_threads
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.model import choose_classes
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, measure_shares, read_sample
+from rulegrove.inspection._sample import Sample, read_codes, read_sample
 from rulegrove.plots._display import class_labels
-from rulegrove.rules.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,10 @@ class Given:
     Attributes
     ----------
     sample : Sample
+    predictions : ndarray of shape (n_rows,)
+        The place of the predicted class, or the predicted number.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        None in regression.
     codes : ndarray of shape (n_rows,) or None
         Class of each row; None in regression or without a target.
     targets : ndarray of shape (n_rows, n_outputs) or None
@@ -31,9 +35,11 @@ class Given:
     """
 
     sample: Sample
+    predictions: AnyArray
+    probabilities: FloatArray | None
     codes: IntArray | None
     targets: FloatArray | None
-    training: bool = False
+    training: bool
 
     @property
     def name(self) -> str:
@@ -59,38 +65,27 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
         if y is not None:
             raise InvalidInputError("`y` was given without `X`; give the rows that it belongs to.")
         return None
-    sample = read_sample(model, X)
+    sample, labels = read_sample(model, X), class_labels(model)
+    n_rows = sample.columns.n_rows
     if training is None:
         training = _looks_trained_on(model, sample)
-    if y is None:
-        return Given(sample, None, None, training)
-    labels = class_labels(model)
-    if not labels:
-        return Given(sample, None, check_regression_target(model, y, sample.columns.n_rows)[:, None], training)
-    codes = _read_codes(y, labels, sample.columns.n_rows)
-    members = (codes[:, None] == np.arange(len(labels))).astype(np.float64)
-    return Given(sample, codes, members[:, 1:] if len(labels) == 2 else members, training)
+    scores = sample.model.score(sample.columns, count_threads(model.n_jobs))
+    probabilities = sample.model.probabilities(scores)
+    predictions = choose_classes(scores) if labels else scores
+    codes, targets = None, None
+    if y is not None and not labels:
+        targets = check_regression_target(model, y, n_rows)[:, None]
+    elif y is not None:
+        codes = read_codes(labels, y, n_rows)
+        members = np.eye(len(labels))[codes]
+        targets = members[:, 1:] if len(labels) == 2 else members
+    return Given(sample, predictions, probabilities, codes, targets, training)
 
 
 def _looks_trained_on(model: BaseRuleEnsemble, sample: Sample) -> bool:
     """Whether rows are as many as those of the training, and every rule holds on as many of them as it did there."""
-    rows = [row for row in model.rules_ if isinstance(row.term, Rule)]
-    if not rows or sample.columns.n_rows != model.path_[0].weight:
+    if not sample.rules or sample.columns.n_rows != model.path_[0].weight:
         return False
-    shares = measure_shares(sample, [row.term for row in rows if isinstance(row.term, Rule)])
-    return bool(np.allclose(shares, [row.support for row in rows], rtol=0.0, atol=1e-9))
-
-
-def _read_codes(y: Any, labels: list[Any], n_rows: int) -> IntArray:
-    """Return the position of each row's class among the classes of the model."""
-    values = np.asarray(y)
-    if values.shape != (n_rows,):
-        raise InvalidInputError(f"`y` must hold one class for each of the {n_rows} rows; got the shape {values.shape}.")
-    places = {label: place for place, label in enumerate(labels)}
-    codes = np.array([places.get(value, -1) for value in values.tolist()], dtype=np.int64)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise InvalidInputError(
-            f"`y` holds {values.tolist()[row]!r} in row {row}, which is no class of the model; drop such rows."
-        )
-    return codes
+    shares = sample.shares(sample.compile([rule for _, rule in sample.rules]))
+    supports = [model.rules_[place].support for place, _ in sample.rules]
+    return bool(np.allclose(shares, supports, rtol=0.0, atol=1e-9))

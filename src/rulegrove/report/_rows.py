@@ -20,9 +20,7 @@ MAX_CELLS = 20_000  # values of all rows together: a wide table shows fewer rows
 NEW_CATEGORY = "a category that training did not have"
 
 
-def describe_rows(
-    terms: Sequence[Term], given: Given, probabilities: FloatArray | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def describe_rows(terms: Sequence[Term], given: Given, rng: np.random.Generator) -> dict[str, Any]:
     """Return a draw of the rows given, with all that the page needs to score them at any point.
 
     Values of linear terms are computed on the page from the values of the row, so these keep every bit.
@@ -31,8 +29,6 @@ def describe_rows(
     ----------
     terms : sequence of Rule or Linear
     given : Given
-    probabilities : ndarray of shape (n_rows, n_classes) or None
-        By the chosen model; None in regression.
     rng : Generator
         For the draw.
     """
@@ -40,20 +36,17 @@ def describe_rows(
     n_rows = max(min(MAX_ROWS, MAX_CELLS // max(len(used), 1)), MIN_ROWS)
     rows = np.sort(rng.choice(given.n_rows, min(given.n_rows, n_rows), replace=False))
     columns = given.sample.columns
-    few = Columns(columns.features, list(columns.take(rows)))
+    block = columns.take(rows)
     exact = {term.feature for term in terms if isinstance(term, Linear)}
-    values = [
-        _show_values(columns.features[feature], few.take(slice(None), np.array([feature]))[0], feature in exact)
-        for feature in used
-    ]
+    values = [_show_values(columns.features[feature], block[feature], feature in exact) for feature in used]
     return {
         "n_given": given.n_rows,
         "numbers": rows.tolist(),
         "features": used,
         "values": [list(row) for row in zip(*values, strict=True)] if used else [[] for _ in rows],
-        "bits": _pack_bits(few, terms),
+        "bits": _pack_bits(Columns(columns.features, list(block)), terms),
         "truths": _show_truths(given, rows),
-        "probabilities": None if probabilities is None else shorten(probabilities[rows]),
+        "probabilities": None if given.probabilities is None else shorten(given.probabilities[rows]),
     }
 
 

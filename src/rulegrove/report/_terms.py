@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.rule_table import RankedTerm
-from rulegrove.inspection._sample import evaluate_rules
-from rulegrove.plots._display import class_labels
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import shorten
 from rulegrove.rules.rule import Rule
@@ -52,32 +49,41 @@ def gather_facts(model: BaseRuleEnsemble, terms: Sequence[Term], given: Given | 
     given : Given or None
         Without rows supports and means of the other rules stay unknown.
     """
-    n_outputs, n_own = len(np.atleast_2d(model.coef_)), len(model.rules_)
+    own_coefs = np.atleast_2d(model.model_.coefs)
+    n_outputs, n_own = own_coefs.shape
     supports, means = np.full(len(terms), np.nan), np.full((n_outputs, len(terms)), np.nan)
     spreads = np.full(len(terms), RULE_SCALE)
-    sizes = np.abs(np.atleast_2d(model.coef_)).sum(axis=0)
-    for place, row in enumerate(model.rules_):
-        spreads[place] = row.importance / sizes[place] if sizes[place] > 0 else RULE_SCALE
+    for place, (row, size) in enumerate(zip(model.rules_, np.abs(own_coefs).sum(axis=0), strict=True)):
+        spreads[place] = row.importance / size if size > 0 else RULE_SCALE
         if row.kind == "rule":
-            supports[place], means[:, place] = row.support, _training_means(model, row)
-    others = [place for place in range(n_own, len(terms)) if isinstance(terms[place], Rule)]
+            supports[place], means[:, place] = row.support, _training_means(row, n_outputs)
+    others = {place: term for place, term in enumerate(terms) if place >= n_own and isinstance(term, Rule)}
     if given is not None and others:
-        supports[others], means[:, others] = _measure([terms[place] for place in others], given, n_outputs)
-        spreads[others] = np.sqrt(supports[others] * (1.0 - supports[others]))
-    slopes = _line_spreads(model)
+        places, columns = list(others), np.ones((given.n_rows, 1))
+        if given.targets is not None:
+            columns = np.column_stack([columns, given.targets])
+        counts, *sums = given.sample.add_up(list(others.values()), columns).T
+        supports[places] = counts / given.n_rows
+        spreads[places] = np.sqrt(supports[places] * (1.0 - supports[places]))
+        for output, own in enumerate(sums):
+            means[output, places] = np.divide(own, counts, out=np.full(len(places), np.nan), where=counts > 0)
+    # The design scales each linear candidate to the standard deviation of a typical rule.
+    scales = {
+        pool[len(pool.rules) + place]: float(scale)
+        for pool in model.candidates_.distinct
+        for place, scale in enumerate(pool.linear.scale)
+    }
     for place in range(n_own, len(terms)):
-        term = terms[place]
-        if isinstance(term, Linear):
-            spreads[place] = slopes[term]
+        if place not in others:
+            spreads[place] = RULE_SCALE / scales[terms[place]]
     return Facts(supports, means, spreads)
 
 
-def _training_means(model: BaseRuleEnsemble, row: RankedTerm) -> list[float]:
+def _training_means(row: RankedTerm, n_outputs: int) -> list[float]:
     """Share of each output's class, or the mean target, where a rule of the model holds in training."""
     if row.confidences is None:
         return [np.nan if row.mean_target is None else row.mean_target]
-    shares = list(row.confidences.values())
-    return shares[1:] if len(class_labels(model)) == 2 else shares
+    return list(row.confidences.values())[-n_outputs:]
 
 
 def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float] | None:
@@ -90,33 +96,8 @@ def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float]
     return None
 
 
-def _line_spreads(model: BaseRuleEnsemble) -> dict[Term, float]:
-    """Return the standard deviation of each linear candidate, which the design scales to that of a typical rule."""
-    return {
-        pool[len(pool.rules) + place]: RULE_SCALE / float(scale)
-        for pool in model.candidates_.distinct
-        for place, scale in enumerate(pool.linear.scale)
-    }
-
-
-def _measure(rules: Sequence[Any], given: Given, n_outputs: int) -> tuple[FloatArray, FloatArray]:
-    """Supports of rules on the rows given, and the means of the targets where they hold."""
-    sample = given.sample
-    program = compile_rules(rules, sample.columns.n_features)
-    counts, sums = np.zeros(len(rules)), np.zeros((len(rules), n_outputs))
-    for rows in sample.blocks:
-        bits = evaluate_rules(sample, program, rows)
-        counts += bits.counts()
-        if given.targets is not None:
-            sums += bits.sums(given.targets[rows])
-    means = np.full((n_outputs, len(rules)), np.nan)
-    if given.targets is not None:
-        np.divide(sums.T, counts, out=means, where=counts > 0)
-    return counts / given.n_rows, means
-
-
 def describe_terms(model: BaseRuleEnsemble, terms: Sequence[Term], facts: Facts) -> dict[str, Any]:
-    """Return all terms for the page, one list a property."""
+    """Return all terms for the page: a list for each property, in the order of the terms."""
     features, n_own = model.model_.features, len(model.rules_)
     texts = [term.text(features) for term in terms]
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.terms import Term, Terms
+from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.plots._display import output_coefs
 from rulegrove.selection import Selection
@@ -47,16 +47,20 @@ class Track:
     intercepts: FloatArray
 
     @property
+    def _all_errors(self) -> FloatArray:
+        """Error of every point: of held-out rows, or of the training rows where the point was given."""
+        return self.path.risks if self.selection.errors is None else self.selection.errors
+
+    @property
     def errors(self) -> FloatArray:
-        """Error of the kept points: of held-out rows, or of the training rows where the point was given."""
-        errors = self.path.risks if self.selection.errors is None else self.selection.errors
-        return np.asarray(errors[self.points])
+        """Error of the kept points."""
+        return self._all_errors[self.points]
 
     @property
     def empty_error(self) -> float | None:
         """Error of the model without terms, if the path begins there."""
-        errors = self.path.risks if self.selection.errors is None else self.selection.errors
-        return None if self.path.coefs[0].any() or not errors[0] > 0 else float(errors[0])
+        first = float(self._all_errors[0])
+        return None if self.path.coefs[0].any() or not first > 0 else first
 
 
 def moves_together(model: BaseRuleEnsemble) -> bool:
@@ -67,16 +71,14 @@ def moves_together(model: BaseRuleEnsemble) -> bool:
 
 def follow_paths(model: BaseRuleEnsemble) -> tuple[list[Track], list[Term]]:
     """Return the path of each output, and all terms of the kept points: those of the model first, in rank order."""
-    outputs = range(len(np.atleast_2d(model.coef_)))
-    paths = list(model.path_)
-    chosen = [selection.index for selection in model.selection_]
+    paths, chosen = list(model.path_), [selection.index for selection in model.selection_]
     if moves_together(model):
         points = [keep_points(np.sum([path.n_terms for path in paths], axis=0), chosen[0], MAX_COEFS)] * len(paths)
     else:
         limit = MAX_COEFS // len(paths)
         points = [keep_points(path.n_terms, place, limit) for path, place in zip(paths, chosen, strict=True)]
     places: dict[Term, int] = {term: place for place, term in enumerate(model.model_.terms)}
-    return [_follow(model, output, points[output], places) for output in outputs], list(places)
+    return [_follow(model, output, own, places) for output, own in enumerate(points)], list(places)
 
 
 def keep_points(n_terms: IntArray, chosen: int, max_coefs: int) -> IntArray:
@@ -109,46 +111,26 @@ def keep_points(n_terms: IntArray, chosen: int, max_coefs: int) -> IntArray:
 def _follow(model: BaseRuleEnsemble, output: int, points: IntArray, places: dict[Term, int]) -> Track:
     """Read the coefficients of one output at some points; terms that are new get the next place."""
     path, candidates, selection = model.path_[output], model.candidates_[output], model.selection_[output]
-    scales, centers = candidates.scales, candidates.centers
-    intercept = float(np.atleast_1d(model.intercept_)[output])
-    _, chosen_shift = _read_point(path, selection.index, selection.mix, scales, centers)
-    offset = intercept - chosen_shift  # what the fit subtracted from the target
+    chosen_intercept = float(np.atleast_1d(model.intercept_)[output])
+
+    def read_point(point: int) -> tuple[FloatArray, float]:
+        """Coefficients and intercept in units of the terms, for the target as the fit saw it."""
+        coef, intercept = path.point(point, selection.mix)
+        own = coef * candidates.scales
+        return own, float(intercept - own @ candidates.centers)
+
+    offset = chosen_intercept - read_point(selection.index)[1]  # what the fit subtracted from the target
     terms, coefs, intercepts = [], [], []
     for point in points.tolist():
         if point == selection.index:  # exactly what the model has
-            own = output_coefs(model, output)
-            used = np.flatnonzero(own)
-            terms.append(used)
-            coefs.append(own[used])
-            intercepts.append(intercept)
-            continue
-        own, shift = _read_point(path, point, selection.mix, scales, centers)
-        used = np.flatnonzero(own)
-        terms.append(_find_places(candidates, used, places))
+            own, intercept = output_coefs(model, output), chosen_intercept
+            used = found = np.flatnonzero(own)
+        else:
+            own, shift = read_point(point)
+            used, intercept = np.flatnonzero(own), shift + offset
+            found = np.array([places.setdefault(candidates[k], len(places)) for k in used.tolist()], dtype=np.int64)
+        terms.append(found)
         coefs.append(own[used])
-        intercepts.append(shift + offset)
-    return Track(
-        path=path,
-        selection=selection,
-        solver=model.solver_[output],
-        points=points,
-        chosen=int(np.searchsorted(points, selection.index)),
-        terms=terms,
-        coefs=coefs,
-        intercepts=np.array(intercepts),
-    )
-
-
-def _read_point(
-    path: Path, point: int, mix: float, scales: FloatArray, centers: FloatArray
-) -> tuple[FloatArray, float]:
-    """Coefficients and intercept of a point in units of the terms, for the target as the fit saw it."""
-    coef, intercept = path.point(point, mix)
-    own = coef * scales
-    return own, float(intercept - own @ centers)
-
-
-def _find_places(candidates: Terms, columns: IntArray, places: dict[Term, int]) -> IntArray:
-    """Return the places of candidates in the list of all terms."""
-    found = [places.setdefault(candidates[column], len(places)) for column in columns.tolist()]
-    return np.array(found, dtype=np.int64)
+        intercepts.append(intercept)
+    place = int(np.searchsorted(points, selection.index))
+    return Track(path, selection, model.solver_[output], points, place, terms, coefs, np.array(intercepts))

@@ -8,11 +8,10 @@ import numpy as np
 
 from rulegrove import __version__
 from rulegrove._files import write_whole
-from rulegrove._typing import FloatArray
+from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
-from rulegrove.estimators.model import choose_classes
-from rulegrove.plots._display import check_model, class_labels, output_name
+from rulegrove.inspection._sample import check_model
+from rulegrove.plots._display import class_labels, output_name
 from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._given import Given, read_given
 from rulegrove.report._numbers import shorten
@@ -114,10 +113,10 @@ def make_report(
         name = getattr(y, "name", None)
         title = f"Rules for {name}" if isinstance(name, str) and name else "Rule ensemble"
     model = check_model(model, "A report")
-    return assemble(title, make_payload(model, X, read_given(model, X, y, training), selector, title))
+    return assemble(title, make_payload(model, read_given(model, X, y, training), selector, title))
 
 
-def make_payload(model: BaseRuleEnsemble, X: Any, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
+def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows, for JSON."""
     tracks, terms = follow_paths(model)
     facts = gather_facts(model, terms, given)
@@ -134,7 +133,7 @@ def make_payload(model: BaseRuleEnsemble, X: Any, given: Given | None, selector:
         "terms": describe_terms(model, terms, facts),
         "tracks": [_describe_track(model, track) for track in tracks],
         "votes": describe_votes(selector),
-        **_describe_given(model, X, given, terms),
+        **_describe_given(model, given, terms),
     }
 
 
@@ -158,21 +157,13 @@ def _describe_track(model: BaseRuleEnsemble, track: Track) -> dict[str, Any]:
     }
 
 
-def _describe_given(model: BaseRuleEnsemble, X: Any, given: Given | None, terms: Sequence[Any]) -> dict[str, Any]:
+def _describe_given(model: BaseRuleEnsemble, given: Given | None, terms: Sequence[Term]) -> dict[str, Any]:
     """Return what held-out rows and the rows given show."""
     rng = np.random.default_rng(SEED)
-    if given is None:
-        parts = {"n_given": None, "given_name": None, "dependence": None, "rows": None}
-        return {**parts, "check": check(model, None, None, None, rng)}
-    probabilities: FloatArray | None = None
-    predictions = model._scores(X)
-    if isinstance(model, RuleEnsembleClassifier):
-        probabilities = model.model_.probabilities(predictions)
-        predictions = model.classes_[choose_classes(predictions)]
     return {
-        "n_given": given.n_rows,
-        "given_name": given.name,
-        "dependence": draw_dependence(model, X, given),
-        "check": check(model, given, predictions, probabilities, rng),
-        "rows": describe_rows(terms, given, probabilities, rng),
+        "n_given": None if given is None else given.n_rows,
+        "given_name": None if given is None else given.name,
+        "dependence": None if given is None else draw_dependence(model, given),
+        "check": check(model, given, rng),
+        "rows": None if given is None else describe_rows(terms, given, rng),
     }
