@@ -24,9 +24,8 @@ def design_scores(model, table, output, point, offset):
 def track_scores(model, table, track, terms, place):
     coefs = np.zeros(len(terms))
     coefs[track.terms[place]] = track.coefs[place]
-    return RuleModel(model.model_.features, tuple(terms), coefs, track.intercepts[place]).score(
-        model.read_columns(table)
-    )
+    thinned = RuleModel(model.model_.features, tuple(terms), coefs, track.intercepts[place])
+    return thinned.score(model.read_columns(table))
 
 
 def check_scores(model, table, y):

@@ -68,7 +68,7 @@ class Source:
     """
 
     def __init__(self, schema: pa.Schema, parts: Sequence[Part]):
-        self.schema = pa.schema([field.with_type(_without_views(field.type)) for field in schema], schema.metadata)
+        self.schema = _settle_types(schema)
         self.files = list(dict.fromkeys(part.path for part in parts if part.path is not None))
         self._parts = parts
         self._stamps = [part.stamp() for part in parts]
@@ -101,12 +101,8 @@ class Source:
         part, n_read = self._parts[partition], 0
         self._check_unchanged(partition)
         for rows in part.read(list(columns), batch_rows):
-            types = [_without_views(kind) for kind in rows.schema.types]
-            if types != rows.schema.types:
-                rows = rows.cast(
-                    pa.schema([field.with_type(kind) for field, kind in zip(rows.schema, types, strict=True)])
-                )
-            yield Batch(rows, start + n_read)
+            schema = _settle_types(rows.schema)
+            yield Batch(rows if schema.equals(rows.schema) else rows.cast(schema), start + n_read)
             n_read += rows.num_rows
         n_rows = self._n_rows.setdefault(partition, n_read)
         if n_read != n_rows:
@@ -120,6 +116,11 @@ class Source:
         """Refuse a file that is another one than before."""
         if self._parts[partition].stamp() != self._stamps[partition]:
             raise InvalidInputError("The file has changed since it was opened; read it again when nobody writes to it")
+
+
+def _settle_types(schema: pa.Schema) -> pa.Schema:
+    """Return a schema without views into strings."""
+    return pa.schema([field.with_type(_without_views(field.type)) for field in schema], schema.metadata)
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
