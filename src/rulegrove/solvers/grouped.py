@@ -9,7 +9,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
-from rulegrove.solvers._group_kernels import grouped_net_path
+from rulegrove.solvers._kernels import grouped_net_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
 
