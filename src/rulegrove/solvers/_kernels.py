@@ -62,7 +62,7 @@ class Solutions(NamedTuple):
     """What `follow_path` fills, one point for each penalty."""
 
     coefs: FloatArray
-    explained: FloatArray
+    explained: FloatArray  # of the mean square of each target; not filled for one
     objectives: FloatArray
     gaps: FloatArray
     iterations: IntArray
@@ -433,7 +433,8 @@ def _solve_block(
     the weights of nearly parallel steps are large and so multiply rounding errors, until descent chases a point that is
     not there. The point may hold tiny numbers where the solution has zeros: the last step is always a pass of descent.
     """
-    block, linear, coef, grad, past, limits = work.block, work.linear, work.coef, work.grad, work.past, work.limits
+    block, linear, coef, grad, limits = work.block, work.linear, work.coef, work.grad, work.limits
+    rows, steps, past, mix = work.rows, work.steps, work.past, work.mix  # once, as fetching counts references
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
     objective, gap = assess(coef, grad, linear, n, y_y, l1, l2, limits)
     moved = True
@@ -442,21 +443,21 @@ def _solve_block(
     while gap > tol and moved and passes < max_iter:
         if row == 0:
             _keep(past, row, coef, n)
-        moved = _descend(block, coef, grad, work.rows, work.steps, n, l1, l2, limits)
+        moved = _descend(block, coef, grad, rows, steps, n, l1, l2, limits)
         passes += 1
         row += 1
         _keep(past, row, coef, n)
         objective, gap = assess(coef, grad, linear, n, y_y, l1, l2, limits)
-        if row == work.mix.shape[0] and gap > tol and passes < max_iter:
-            if _mix(past, work.system, work.mix, n):
-                _combine(past, work.mix, coef, n)
+        if row == mix.shape[0] and gap > tol and passes < max_iter:
+            if _mix(past, work.system, mix, n):
+                _combine(past, mix, coef, n)
                 _clip(coef, n, limits)
-                _refresh(block, linear, coef, grad, work.rows, work.steps, n)
+                _refresh(block, linear, coef, grad, rows, steps, n)
                 if not assess(coef, grad, linear, n, y_y, l1, l2, limits)[0] < objective:
                     for t in range(past.shape[1]):
                         for k in range(n):
                             _put(coef, t, k, past[row, t, k])
-                    _refresh(block, linear, coef, grad, work.rows, work.steps, n)
+                    _refresh(block, linear, coef, grad, rows, steps, n)
             row = none
     return passes, moved
 
@@ -504,6 +505,7 @@ def follow_path(
     n_terms: Integer = gram.shape[0]
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
     all_coef, all_grad, inside, members = work.all_coef, work.all_grad, work.inside, work.members
+    coef, grad, coefs = work.coef, work.grad, found.coefs
     if limits is not None:
         _clip(all_coef, n_terms, limits)
     _refresh(gram, x_y, all_coef, all_grad, work.rows, work.steps, n_terms)
@@ -542,25 +544,27 @@ def follow_path(
             rounds += 1
             for t in range(_n_targets(x_y)):
                 for i in range(n):
-                    _put(work.coef, t, i, _at(all_coef, t, members[i]))
-                    _put(work.grad, t, i, _at(all_grad, t, members[i]))
+                    _put(coef, t, i, _at(all_coef, t, members[i]))
+                    _put(grad, t, i, _at(all_grad, t, members[i]))
             done, moved = _solve_block(work, n, y_y, l1, l2, inner_tol, max_iter - passes)
             passes += done
             for t in range(_n_targets(x_y)):
                 for i in range(n):
-                    _put(all_coef, t, members[i], _at(work.coef, t, i))
+                    _put(all_coef, t, members[i], _at(coef, t, i))
             _refresh(gram, x_y, all_coef, all_grad, work.rows, work.steps, n_terms)
             found.objectives[point], found.gaps[point] = assess(all_coef, all_grad, x_y, n_terms, y_y, l1, l2, limits)
             if found.gaps[point] <= tol or passes >= max_iter:
                 break
         found.iterations[point] = passes
         for t in range(_n_targets(x_y)):
-            explained = 0.0
             for k in range(n_terms):
-                a = _at(all_coef, t, k)
-                found.coefs[t, point, k] = a
-                explained += a * (_at(x_y, t, k) + _at(all_grad, t, k))
-            found.explained[t, point] = explained
+                coefs[t, point, k] = _at(all_coef, t, k)
+        if x_y.ndim > 1:  # the objective of one target leads to its error, that of several does not
+            for t in range(x_y.shape[0]):
+                explained = 0.0
+                for k in range(n_terms):
+                    explained += all_coef[t, k] * (x_y[t, k] + all_grad[t, k])
+                found.explained[t, point] = explained
 
 
 def _follow(
