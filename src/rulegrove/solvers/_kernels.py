@@ -37,6 +37,7 @@ _DEPTH = 5
 
 # Steps that are taken off the gradients together; `_subtract` spells them out.
 _AT_ONCE = 8
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Workspace(NamedTuple):
@@ -201,18 +202,6 @@ def certify(
 
 
 @njit(nogil=True, error_model="numpy")
-def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
-    """Compute the gradient of the first n terms afresh, from the rows of the non-zero coefficients of one target."""
-    for k in range(n):
-        grad[k] = x_y[k]
-    for j in range(n):
-        a = coef[j]
-        if a != 0.0:
-            for k in range(n):
-                grad[k] -= a * gram[j, k]
-
-
-@njit(nogil=True, error_model="numpy")
 def _subtract(
     gram: FloatArray, rows: IntArray, steps: FloatArray, n_steps: Integer, grad: FloatArray, n: Integer
 ) -> None:
@@ -239,9 +228,15 @@ def _subtract(
 def _refresh(
     gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, rows: IntArray, steps: FloatArray, n: Integer
 ) -> None:
-    """Compute the gradients of the first n terms afresh, for one target or several; the memory is for several."""
+    """Compute the gradients of the first n terms afresh, from the rows of the active ones; several need the memory."""
     if coef.ndim == 1:
-        refresh(gram, x_y, coef, grad, n)
+        for k in range(n):
+            grad[k] = x_y[k]
+        for j in range(n):
+            a = coef[j]
+            if a != 0.0:
+                for k in range(n):
+                    grad[k] -= a * gram[j, k]
         return
     for t in range(coef.shape[0]):
         for k in range(n):
@@ -262,38 +257,9 @@ def _refresh(
 
 
 @njit(nogil=True, error_model="numpy")
-def _descend_one(
-    block: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer, l1: float, l2: float, limits: FloatArray | None
-) -> bool:
-    """One pass over the working set of one target; each step is taken off the gradient at once."""
-    moved = False
-    for j in range(n):
-        old = coef[j]
-        slope = grad[j]
-        up = l1
-        down = l1
-        ridge = l2
-        if limits is not None:
-            up = _scaled(limits[0, j], l1)
-            down = _scaled(limits[1, j], l1)
-            ridge = min(limits[0, j], limits[1, j]) * l2
-        if old == 0.0 and slope <= up and -slope <= down:
-            continue
-        curvature = block[j, j] + ridge
-        goal = slope + block[j, j] * old
-        new = 0.0
-        if curvature > 0.0:
-            if goal > up:
-                new = (goal - up) / curvature
-            elif goal < -down:
-                new = (goal + down) / curvature
-        delta = new - old
-        if delta != 0.0:
-            coef[j] = new
-            for k in range(n):
-                grad[k] -= delta * block[j, k]
-            moved = True
-    return moved
+def refresh(gram: FloatArray, x_y: FloatArray, coef: FloatArray, grad: FloatArray, n: Integer) -> None:
+    """Compute the gradient of the first n terms of one target afresh, which needs no memory."""
+    _refresh(gram, x_y, coef, grad, _NO_ROWS, gram, n)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -307,9 +273,35 @@ def _descend(
     in ``rows`` and ``steps`` until there are enough to take them off the gradients together; a term that comes up
     meanwhile takes them off its goals. For one target this saves nothing: most of its working sets are small.
     """
-    if coef.ndim == 1:
-        return _descend_one(block, coef, grad, n, l1, l2, limits)
     moved = False
+    if coef.ndim == 1:
+        for j in range(n):
+            old = coef[j]
+            slope = grad[j]
+            up = l1
+            down = l1
+            ridge = l2
+            if limits is not None:
+                up = _scaled(limits[0, j], l1)
+                down = _scaled(limits[1, j], l1)
+                ridge = min(limits[0, j], limits[1, j]) * l2
+            if old == 0.0 and slope <= up and -slope <= down:
+                continue
+            curvature = block[j, j] + ridge
+            goal = slope + block[j, j] * old
+            new = 0.0
+            if curvature > 0.0:
+                if goal > up:
+                    new = (goal - up) / curvature
+                elif goal < -down:
+                    new = (goal + down) / curvature
+            delta = new - old
+            if delta != 0.0:
+                coef[j] = new
+                for k in range(n):
+                    grad[k] -= delta * block[j, k]
+                moved = True
+        return moved
     waiting: Integer = np.int64(0)
     for j in range(n):
         curvature = block[j, j]
