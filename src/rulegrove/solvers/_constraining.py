@@ -155,9 +155,7 @@ def solve_bounded(gram: FloatArray, x_y: FloatArray, signs: IntArray) -> FloatAr
     """
     profile = Profile.out(gram, x_y, 0.0, signs == 0)
     coefs = np.zeros(len(profile.left))
-    varying = np.flatnonzero(
-        profile.gram.diagonal()
-    )  # of the others a root holds rounding only, which must not be fitted
+    varying = np.flatnonzero(profile.gram.diagonal())  # a root of the others is rounding, which must not be fitted
     if varying.size:
         own = signs[profile.left[varying]].astype(np.float64)
         inner = profile.gram[np.ix_(varying, varying)]

@@ -9,7 +9,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
-from rulegrove.solvers._group_kernels import grouped_net_path
+from rulegrove.solvers._kernels import grouped_net_path
 from rulegrove.solvers.base import Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import penalty_grid
 
@@ -49,7 +49,7 @@ def grouped_penalties(
     Parameters
     ----------
     problems : sequence of Problem
-        One a target; all else is shared.
+        One for each target; the terms and their Gram are the same in all.
     l1_ratio : float, default=1.0
     n_penalties : int, default=100
     ratio : float, default=1e-3
@@ -100,8 +100,8 @@ def grouped_path(
     Parameters
     ----------
     problems : sequence of Problem
-        One a target, with the same ``gram``, ``x_mean`` and ``weight``. Targets are not scaled: one with twice the
-        spread has twice the say in which terms enter.
+        One for each target, with the same ``gram``, ``x_mean`` and ``weight``. Targets are not scaled: one with twice
+        the spread has twice the say in which terms enter.
     penalties : sequence of float
         Decreasing penalties, as from `grouped_penalties`.
     l1_ratio : float, default=1.0
@@ -111,13 +111,13 @@ def grouped_path(
     max_iter : int, default=50000
         Most passes over the working set for one penalty.
     start : sequence of Path or ndarray of shape (n_terms,), default=None
-        One a target: paths to go on from, or coefficients. Zeros by default.
+        For each target a path to go on from, or coefficients. Zeros by default.
 
     Returns
     -------
     list of Path
-        One a target. Penalties, gaps, iterations, status and seconds are those of the joint problem, the same in
-        all. So are the supports, except that a target without variance has no coefficients.
+        One for each target. Penalties, gaps, iterations, status and seconds are those of the joint problem and the
+        same in all. So is the set of active terms, except that a target without variance has no coefficients.
 
     Warns
     -----
@@ -179,22 +179,22 @@ def grouped_path(
             problem,
             Parameter("penalty", values),
             penalties=values,
-            coefs=own_coefs,
-            errors=own_errors,
+            coefs=coefs[target],
+            errors=errors[target],
             gaps=gaps,
             iterations=iterations,
             status=status,
             seconds=seconds,
         )
-        for problem, own_coefs, own_errors in zip(problems, coefs, errors, strict=True)
+        for target, problem in enumerate(problems)
     ]
-    return [replace(path, gaps=relative) for path in paths]  # relative to all targets, not to its own
+    return [replace(path, gaps=relative) for path in paths]  # relative to the errors of all targets
 
 
 def _check_shared(problems: Sequence[Problem]) -> None:
     """Raise unless there are problems and they differ in their targets only."""
     if len(problems) == 0:
-        raise InvalidInputError("`problems` must hold at least one problem, one a target; got none.")
+        raise InvalidInputError("`problems` must hold at least one problem, one for each target; got none.")
     check_unconstrained("A grouped fit", problems[0])
     first = problems[0]
     for position, other in enumerate(problems[1:], start=1):
