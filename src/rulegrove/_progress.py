@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a moving bar on a terminal, and at the end one line a stage."""
+"""Progress of long work on standard error: a moving bar on a terminal, and at the end one line for each stage."""
 
 import sys
 import time

@@ -187,7 +187,7 @@ def test_progress_is_shown(capsys, write):
         "Drawing rows",
         "Growing trees",
         "Counting rules",
-        "Weighting rules",
+        "Solving",
     ]
 
 

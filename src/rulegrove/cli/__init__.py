@@ -1,4 +1,4 @@
-"""The command line: one thin module a command, which reads, calls the library and writes."""
+"""The command line: one thin module for each command, which reads, calls the library and writes."""
 
 import sys
 

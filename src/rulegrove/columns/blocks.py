@@ -67,7 +67,7 @@ class Columns:
         return np.array([feature.n_categories for feature in self.features], dtype=np.int64)
 
     def take(self, rows: IntArray | slice, features: IntArray | None = None) -> FloatArray:
-        """Block of shape (len(features), n_taken): float64, one row an attribute."""
+        """Block of shape (len(features), n_taken): float64, one row for each attribute."""
         wanted = np.arange(self.n_features) if features is None else features
         n_taken = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
         block = np.empty((len(wanted), n_taken))

@@ -85,7 +85,7 @@ def fit_linear_terms(
     Parameters
     ----------
     block : ndarray of shape (n_features, n_rows)
-        Values, one row an attribute; NaN where missing.
+        Values, one row for each attribute; NaN where missing.
     weights : ndarray of shape (n_rows,), optional
         Weights of the rows; a row of weight 2 counts as two rows, one of weight 0 as none.
     n_categories : ndarray of shape (n_features,), int64
@@ -136,7 +136,7 @@ def keep_strongest(
     ----------
     terms : LinearTerms
     block : ndarray of shape (n_features, n_rows)
-        Values, one row an attribute; NaN where missing.
+        Values, one row for each attribute; NaN where missing.
     targets : ndarray of shape (n_rows, n_outputs)
     weights : ndarray of shape (n_rows,), optional
     most : int

@@ -204,7 +204,9 @@ def _align(X: Any, vector: Any, role: str) -> Any:
     """Return a vector in the partitions of X, as far as these are known."""
     if _is_counted(X) and _is_counted(vector):
         if vector.shape[0] != X.shape[0]:
-            raise InvalidInputError(f"X has {X.shape[0]} rows but the {role} has {vector.shape[0]}; give one a row.")
+            raise InvalidInputError(
+                f"X has {X.shape[0]} rows but the {role} has {vector.shape[0]}; give one for each row."
+            )
         return vector.rechunk((X.chunks[0],))
     if _count_partitions(vector) != _count_partitions(X):
         raise InvalidInputError(

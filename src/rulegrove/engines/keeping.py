@@ -45,7 +45,7 @@ class PoolStatistics:
     terms : Terms
         The candidates, without repeats.
     output : int or None
-        The only output that they are weighted for; None for all.
+        The only output that they serve; None for all.
     statistics : Statistics
     shares : ndarray of shape (n_rules, n_classes), optional
         With more than two classes the share of each where a rule holds, in the sample of the first fit.
@@ -251,7 +251,7 @@ def collect_over(engine: Engine, statistics: FitStatistics, mark: int | None = N
 
 
 def refit(model: M, statistics: FitStatistics) -> M:
-    """Weight the rules of statistics anew and choose among them: a new model, without any rows.
+    """Solve for the rules of statistics anew and choose among them: a new model, without any rows.
 
     Parameters
     ----------

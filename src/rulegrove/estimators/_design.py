@@ -33,7 +33,7 @@ class Request:
     rules : tuple of Rule
     linear : LinearTerms
     output : int, optional
-        The only output that they are weighted for; all by default.
+        The only output that they serve; all by default.
     held_out : int, optional
         The only fold that is told apart from the others; all are by default.
     """
@@ -45,7 +45,7 @@ class Request:
 
     @property
     def outputs(self) -> slice:
-        """Columns of the target that they are weighted for."""
+        """Columns of the target that they serve."""
         return slice(None) if self.output is None else slice(self.output, self.output + 1)
 
     def sides(self, folds: IntArray) -> IntArray:
@@ -98,7 +98,7 @@ class Design:
         ]
 
     def fold(self, fold: int) -> list[Fold]:
-        """Gather what cross-validation needs of a fold, one record an output: train = total - fold."""
+        """Gather what cross-validation needs of a fold, one record for each output: train = total - fold."""
         held_out = self.statistics.fold_moments(fold)
         problems = self._constrain(as_problems(self.total - held_out))
         if self.rows is None or self.targets is None or self.starts is None:

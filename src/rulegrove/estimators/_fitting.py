@@ -188,7 +188,7 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
         max_terms=plan.max_terms,
         exact=grown.data.drawn is not None,
         n_threads=plan.n_threads,
-        on_progress=progress.stage("Weighting rules"),
+        on_progress=progress.stage("Solving"),
     )
     if design.whole is not None:
         check_drawn(design, outputs)
@@ -220,8 +220,8 @@ def check_drawn(design: Design, outputs: Sequence[Chosen]) -> None:
     assert design.targets is not None
     counted = design.rows.weights > 0
     weights = design.rows.weights[counted]
-    for output, weighted in enumerate(outputs):
-        coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
+    for output, chosen in enumerate(outputs):
+        coef, intercept = chosen.path.point(chosen.selection.index, chosen.selection.mix)
         scores = design.rows.scores(coef, intercept)[counted]
         losses = (design.targets[counted, output] - scores) ** 2
         mean = float(np.average(losses, weights=weights))

@@ -152,7 +152,7 @@ def _check_independent(rules: Sequence[Rule], shares: FloatArray, texts: Sequenc
         else:
             told = "follows from the rules before it together"
         raise InvalidInputError(
-            f"The rule '{texts[place]}' {told}, so that the weights of forced rules are not certain; leave one out."
+            f"The rule '{texts[place]}' {told}, so that coefficients of forced rules are uncertain; leave one out."
         )
 
 

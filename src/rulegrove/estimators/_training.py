@@ -59,7 +59,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What is learned from: attributes, targets with one column an output, weights, the rows that count.
+    """What is learned from: attributes, targets with one column for each output, weights, the rows that count.
 
     The rows of a large table are a sample, and `drawn` tells how they were drawn.
     """

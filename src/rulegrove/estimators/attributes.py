@@ -110,7 +110,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
         numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"fpc", "glmnet", "spgl1", "pathbuild"} or solver, default="fpc"
-        What weights the rules that vote, and whose weights are `importances_`.
+        What finds the coefficients of the rules that vote, of which `importances_` are made.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves, the trees and the copies.
     n_jobs : int, default=None

@@ -33,10 +33,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are
-        weighted once more without the others. With three classes or more: of each class, or of all together where
-        one fit weights the rules of all classes (``multiclass="grouped"``, and "shared" with the logistic loss and no
-        relaxing).
+        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are kept,
+        with coefficients that are found anew. With three classes or more: of each class, or of all together where all
+        classes are solved for together (``multiclass="grouped"``, and "shared" with the logistic loss and no relaxing).
     mean_leaves : float, default=6.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -87,7 +86,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     multiclass : {"auto", "ovr", "shared", "grouped"}, default="auto"
         How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
         "shared": one pool of rules, from trees grown on all classes at once, serves all of them; with the
-        logistic loss their weights are those of a multinomial fit. "grouped": likewise,
+        logistic loss the coefficients are those of a multinomial fit. "grouped": likewise,
         and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
         is "shared" up to 1,000 rows and "ovr", which takes longer for a lower error, beyond.
     categorical_features : {"auto"}, array-like or None, default="auto"

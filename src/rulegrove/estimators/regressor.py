@@ -27,8 +27,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are
-        weighted once more without the others.
+        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are kept,
+        with coefficients that are found anew.
     mean_leaves : float, default=4.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.

@@ -178,7 +178,7 @@ def _score(scoring: Scoring, names: dict[int, str]) -> Iterator[str]:
     single = scoring.n_outputs == 1
     totals = ["total"] if single else [f"total_{output}" for output in range(scoring.n_outputs)]
     yield "\ndef score(row):"
-    yield f'    """Return the score{"" if single else "s, one a class,"} of a row: a dict of values by column name."""'
+    yield f'    """Return the score{"" if single else "s by class"} of a row: a dict of values by column name."""'
     for place, feature in scoring.used.items():
         read, _ = _READERS[kind_of(feature)]
         asked = "" if feature.part is None else f", {feature.part!r}"

@@ -101,7 +101,7 @@ def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
     solver = _show(tracks[0].solver)
     chosen = tracks[0].selection
     alone = len(tracks) > 1 and not moves_together(model)
-    start = f"The terms come from {candidates}, weighted by {solver} along a path from sparse to dense models"
+    start = f"The terms come from {candidates}, their coefficients from {solver} on a path from sparse to dense models"
     if alone:
         start += ", one path for each class"
     if chosen.errors is None:

@@ -166,7 +166,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """A product of conditions, one an attribute, sorted by attribute.
+    """A product of conditions, one for each attribute, sorted by attribute.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Rule:
         return tuple(condition.feature for condition in self.conditions)
 
     def holds(self, block: FloatArray) -> BoolArray:
-        """Rows that satisfy every condition; `block` has one row an attribute."""
+        """Rows that satisfy every condition; `block` has one row for each attribute."""
         held = np.ones(block.shape[1], dtype=bool)
         for condition in self.conditions:
             held &= condition.holds(block[condition.feature])

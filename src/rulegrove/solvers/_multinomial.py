@@ -186,7 +186,7 @@ def _curved(block: WorkingSet, state: State, drift: float, words: IntArray) -> C
 
 @dataclass
 class _Point:
-    """Coefficients, intercepts and scores, each with one row a class; the scores up to a constant per row of data."""
+    """Coefficients, intercepts and scores, one row for each class; the scores up to a constant of each row of data."""
 
     coefs: FloatArray
     intercepts: FloatArray

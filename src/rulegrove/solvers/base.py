@@ -224,7 +224,7 @@ def _largest_eigenvalue(gram: FloatArray, means: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """What a solver varied along its path: its name and one value a point."""
+    """What a solver varied along its path: its name and one value for each point."""
 
     name: str
     values: FloatArray

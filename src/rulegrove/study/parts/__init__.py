@@ -1,4 +1,4 @@
-"""The parts of the study, one module a theme."""
+"""The parts of the study, one module for each theme."""
 
 import difflib
 from collections.abc import Iterable
