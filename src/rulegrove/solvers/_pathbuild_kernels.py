@@ -35,13 +35,13 @@ from rulegrove.design._kernels import (
     cgutils,
     intrinsic,
 )
+from rulegrove.design.rows import Rows
+from rulegrove.solvers._kernels import refresh
 
 Integer = int | np.int64
 
 _SIDE = 4  # bit columns that `_count_pairs` takes at a time, on both sides
 _LANES = 8  # and words
-
-_PACK_ROWS = 64  # turned rows that are copied side by side: their bits fit a first-level cache
 
 # Coefficients and scores give gradient and sides anew after so many steps. The drift is some 1e-13: an insurance.
 _REFRESH = 500
@@ -52,17 +52,82 @@ _TIE = 1e-10
 # For functions that compiled code alone may call: the bridges to Python would take a third of all compilation. Called
 # from Python they would crash the process.
 _inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_part = njit(nogil=True, error_model="numpy", inline="always")  # of one function: to compile it alone would be in vain
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
 class Prices(NamedTuple):
-    """Nanoseconds an operation takes, to choose the cheaper of two exact ways; no result depends on them."""
+    """Nanoseconds an operation takes, to choose the cheaper of two exact ways; results depend on them by rounding only."""
 
     counting: float = 0.1  # the common bits of three words, counted
     adding: float = 3.0  # a number added to 64 doubles under a word as mask
     scaling: float = 0.8  # a multiple of a double from memory added to a double
+
+
+class Steps(NamedTuple):
+    """Which steps to take."""
+
+    done: int  # how many led to the coefficients to begin with
+    points: IntArray  # increasing numbers of steps, counted from the model without terms, at which to keep the model
+    threshold: float
+    step: float
+    refit: bool  # whether the intercept follows
+    noise: float  # largest absolute gradient of the mean loss that counts as none
+
+
+class Walk(NamedTuple):
+    """Where the descent stands, and the terms that step next."""
+
+    coef: FloatArray
+    pull: FloatArray  # N/2 times the negative gradient: the sum over the rows of weight, pull and term
+    members: IntArray
+    moves: FloatArray
+
+
+class Models(NamedTuple):
+    """The models at the points of a path."""
+
+    coefs: FloatArray
+    gradients: FloatArray  # largest absolute gradient of the mean loss over the terms
+    risks: FloatArray  # mean loss
+    squares: FloatArray  # weighted sum of squared errors
+    iterations: IntArray
+
+
+class Data(NamedTuple):
+    """Rows and their loss, in the layout of the loops; nothing here changes."""
+
+    words: Words  # (n_columns, n_words): bit columns, without the rows that do not count
+    column_words: Words  # (n_words, at least n_columns): the same words, side by side for one word of rows
+    row_words: Words  # (n_columns / 64, at least n_rows): the same bits, side by side for 64 columns of a row
+    linear: FloatArray  # (n_rows, n_linear)
+    y: FloatArray
+    weights: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    tail: float
+    equal: bool  # whether all weights are 0 or 1
+    ones: int  # the column of the intercept
+
+
+class State(NamedTuple):
+    """What is kept up to date for all rows, and the rows of the curved Gram; then memory."""
+
+    scores: FloatArray
+    below: Words  # bits of the rows at or below `lower`
+    above: Words  # and at or above `upper`
+    gram: FloatArray  # rows of the curved Gram that are kept, one slot after the other; slot 0 is the intercept's
+    kept: FloatArray  # the same memory, a row a slot: the compiler makes vectors of plain loops over a row only
+    owners: IntArray  # the term of each slot
+    slots: IntArray  # the slot of each term, or -1
+    turned: IntArray
+    bends: FloatArray
+    chosen: IntArray
+    numbers: FloatArray
+    masks: Words
+    counts: IntArray
 
 
 def _at_most(left: FloatArray, right: FloatArray, start: int) -> np.uint64:
@@ -177,45 +242,28 @@ def _add_linear(
 
 @_inner
 def _add_rows(
-    row_words: Words,
-    linear: FloatArray,
-    rows: IntArray,
-    numbers: FloatArray,
-    n_rows: Integer,
-    target: FloatArray,
-    start: Integer,
+    data: Data, rows: IntArray, numbers: FloatArray, n_rows: Integer, target: FloatArray, start: Integer
 ) -> None:
     """Add multiples of rows of the design to ``target[start:]``."""
-    n_blocks = row_words.shape[0]
+    n_blocks = data.row_words.shape[0]
     for b in range(n_blocks):
-        _add_members(row_words, b, rows, numbers, n_rows, target, start + 64 * b)
-    _add_linear(linear, rows, numbers, n_rows, target, start + 64 * n_blocks)
+        _add_members(data.row_words, b, rows, numbers, n_rows, target, start + 64 * b)
+    _add_linear(data.linear, rows, numbers, n_rows, target, start + 64 * n_blocks)
 
 
 @_inner
-def _turn(
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    counted: Words,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-) -> int:
+def _turn(data: Data, state: State) -> int:
     """Find the rows that have changed sides, and return their number.
 
     Each of them goes to `turned`, with its weight times what its pull is more than if it had stayed on the line or
-    parabola it was on (`shifts`), and times the curvature it has gained or lost (`bends`).
+    parabola it was on (`numbers`), and times the curvature it has gained or lost (`bends`).
     """
+    words, weights, scores = data.words, data.weights, state.scores
+    below, above = state.below, state.above
     n_turned = 0
-    for w in range(counted.shape[0]):
-        new_below = _at_most(scores, lower, 64 * w) & counted[w]
-        new_above = _at_most(upper, scores, 64 * w) & counted[w]
+    for w in range(words.shape[1]):
+        new_below = _at_most(scores, data.lower, 64 * w) & words[data.ones, w]
+        new_above = _at_most(data.upper, scores, 64 * w) & words[data.ones, w]
         changed = (new_below ^ below[w]) | (new_above ^ above[w])
         if changed == _ZERO:
             continue
@@ -224,17 +272,17 @@ def _turn(
             if changed & bit == _ZERO:
                 continue
             n = 64 * w + i
-            old = new = y[n] - scores[n]
+            old = new = data.y[n] - scores[n]
             bend = 0.0
             if (below[w] | above[w]) & bit != _ZERO:
-                old = tail if below[w] & bit != _ZERO else -tail
+                old = data.tail if below[w] & bit != _ZERO else -data.tail
                 bend += weights[n]
             if (new_below | new_above) & bit != _ZERO:
-                new = tail if new_below & bit != _ZERO else -tail
+                new = data.tail if new_below & bit != _ZERO else -data.tail
                 bend -= weights[n]
-            turned[n_turned] = n
-            shifts[n_turned] = weights[n] * (new - old)
-            bends[n_turned] = bend
+            state.turned[n_turned] = n
+            state.numbers[n_turned] = weights[n] * (new - old)
+            state.bends[n_turned] = bend
             n_turned += 1
         below[w] = new_below
         above[w] = new_above
@@ -242,77 +290,44 @@ def _turn(
 
 
 @_inner
-def _correct_rows(
-    row_words: Words,
-    linear: FloatArray,
-    turned: IntArray,
-    bends: FloatArray,
-    n_turned: Integer,
-    owners: IntArray,
-    n_slots: Integer,
-    gram: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
-) -> None:
-    """Put the kept rows of the curved Gram right after rows have turned; the last four arrays are memory.
+def _bend_rows(data: Data, state: State, first: Integer, last: Integer, n_turned: Integer, n_counted: Integer) -> None:
+    """Add the `bends` of the turned rows to the kept rows in slots ``first .. last - 1``.
 
-    The turned rows are copied side by side first, some at a time, since every kept row asks for them.
+    Those of the first `n_counted` columns with each other are there already.
     """
-    n_columns = 64 * row_words.shape[0]
+    words, linear, turned, bends = data.words, data.linear, state.turned, state.bends
+    chosen, numbers = state.chosen, state.numbers
+    n_columns = words.shape[0]
     stride = n_columns + linear.shape[1]
-    for begin in range(0, n_turned, _PACK_ROWS):
-        n_packed = min(_PACK_ROWS, n_turned - begin)
-        for b in range(row_words.shape[0]):
-            for t in range(n_packed):
-                packed_words[b, t] = row_words[b, turned[begin + t]]
-        for t in range(n_packed):
-            for c in range(linear.shape[1]):
-                packed_linear[t, c] = linear[turned[begin + t], c]
-        for slot in range(n_slots):
-            owner = owners[slot]
-            n_chosen = np.int64(0)
-            for t in range(n_packed):
-                if owner >= n_columns:
-                    chosen[n_chosen] = t
-                    numbers[n_chosen] = bends[begin + t] * packed_linear[t, owner - n_columns]
-                    n_chosen += 1
-                elif (packed_words[owner >> 6, t] >> np.uint64(owner & 63)) & _ONE != _ZERO:
-                    chosen[n_chosen] = t
-                    numbers[n_chosen] = bends[begin + t]
-                    n_chosen += 1
-            if n_chosen > 0:
-                _add_rows(packed_words, packed_linear, chosen, numbers, n_chosen, gram, slot * stride)
+    for slot in range(first, last):
+        owner = state.owners[slot]
+        n_chosen = np.int64(0)
+        for t in range(n_turned):
+            n = turned[t]
+            if owner >= n_columns:
+                chosen[n_chosen] = n
+                numbers[n_chosen] = bends[t] * linear[n, owner - n_columns]
+                n_chosen += 1
+            elif (words[owner, n >> 6] >> np.uint64(n & 63)) & _ONE != _ZERO:
+                chosen[n_chosen] = n
+                numbers[n_chosen] = bends[t]
+                n_chosen += 1
+        if owner < n_counted:
+            _add_linear(linear, chosen, numbers, n_chosen, state.gram, slot * stride + n_columns)
+        elif n_chosen > 0:
+            _add_rows(data, chosen, numbers, n_chosen, state.gram, slot * stride)
+
+
+@_part
+def _forget(state: State, n_slots: Integer) -> Integer:
+    """Give up the kept rows other than the intercept's; returns how many are left."""
+    for slot in range(1, n_slots):
+        state.slots[state.owners[slot]] = -1
+    return np.int64(1)
 
 
 @_inner
-def _settle(
-    row_words: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    counted: Words,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
-    pull: FloatArray,
-    owners: IntArray,
-    slots: IntArray,
-    n_slots: Integer,
-    gram: FloatArray,
-    ones: int,
-    most: float,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
-) -> Integer:
+def _settle(data: Data, walk: Walk, state: State, n_slots: Integer, most: float) -> Integer:
     """Let rows turn after the scores have changed: correct the pull of all terms and the kept rows of the curved Gram.
 
     Kept rows other than the intercept's are forgotten when more than `most` of them would have to be corrected, one for
@@ -323,133 +338,85 @@ def _settle(
     new scores. (As printed, with the column of the largest gradient where each row's score belongs, the gradient comes
     out wrong by up to 58 times itself.)
     """
-    stride = pull.shape[0]
-    n_turned = _turn(y, weights, lower, upper, tail, counted, scores, below, above, turned, shifts, bends)
+    gram, stride = state.gram, walk.pull.shape[0]
+    n_turned = _turn(data, state)
     if n_turned == 0:
         return n_slots
-    _add_rows(row_words, linear, turned, shifts, n_turned, pull, np.int64(0))
+    _add_rows(data, state.turned, state.numbers, n_turned, walk.pull, np.int64(0))
     concerned = 0.0  # kept rows that a turned row is part of, times the curvature of all rows
     for slot in range(1, n_slots):
-        concerned += gram[ones] if owners[slot] >= 64 * row_words.shape[0] else gram[slot * stride + ones]
-    if n_turned * concerned > most * gram[ones]:
-        for slot in range(1, n_slots):
-            slots[owners[slot]] = -1
-        n_slots = np.int64(1)
-    _correct_rows(
-        row_words, linear, turned, bends, n_turned, owners, n_slots, gram, packed_words, packed_linear, chosen, shifts
-    )
+        linear = state.owners[slot] >= data.words.shape[0]
+        concerned += gram[data.ones] if linear else gram[slot * stride + data.ones]
+    if n_turned * concerned > most * gram[data.ones]:
+        n_slots = _forget(state, n_slots)
+    _bend_rows(data, state, np.int64(0), n_slots, n_turned, np.int64(0))
     return n_slots
 
 
 @_inner
-def _make_rows(
-    words: Words,
-    row_words: Words,
-    linear: FloatArray,
-    weights: FloatArray,
-    equal: bool,
-    counted: Words,
-    below: Words,
-    above: Words,
-    owners: IntArray,
-    first: Integer,
-    last: Integer,
-    gram: FloatArray,
-    masks: Words,
-    counts: IntArray,
-    chosen: IntArray,
-    numbers: FloatArray,
-) -> None:
-    """Make the rows of the curved Gram in slots ``first .. last - 1``, of the terms that own them.
-
-    The last four arrays are memory.
-    """
+def _make_rows(data: Data, state: State, first: Integer, last: Integer) -> None:
+    """Make the rows of the curved Gram in slots ``first .. last - 1``, of the terms that own them."""
+    words, weights, below, above, kept = data.words, data.weights, state.below, state.above, state.kept
+    masks, counts, turned, bends = state.masks, state.counts, state.turned, state.bends
     n_columns, n_words = words.shape
-    stride = n_columns + linear.shape[1]
-    for begin in range(first, last if equal else first, _SIDE):  # rules with rules: counting is the fastest way
+    for slot in range(first, last):
+        for k in range(kept.shape[1]):
+            kept[slot, k] = 0.0
+    for begin in range(first, last if data.equal else first, _SIDE):  # rules with rules: counting is the fastest way
         for i in range(_SIDE):
-            owner = owners[min(begin + i, last - 1)]
+            owner = state.owners[min(begin + i, last - 1)]
             for w in range(n_words):
                 masks[i, w] = words[owner, w] & ~(below[w] | above[w]) if owner < n_columns else _ZERO
         for k in range(0, n_columns, _SIDE):
             _count_pairs(masks, 0, words, k, 0, n_words, counts, k)
         for i in range(min(_SIDE, last - begin)):
             for k in range(n_columns):
-                gram[(begin + i) * stride + k] = counts[i, k]
-    for slot in range(first, last):
-        owner = owners[slot]
-        by_counts = equal and owner < n_columns
-        if by_counts and linear.shape[1] == 0:
-            continue
-        n_chosen = np.int64(0)
-        for n in range(weights.shape[0]):
-            bit = _ONE << np.uint64(n & 63)
-            if counted[n >> 6] & ~(below[n >> 6] | above[n >> 6]) & bit == _ZERO:
-                continue
-            if owner >= n_columns:
-                chosen[n_chosen] = n
-                numbers[n_chosen] = weights[n] * linear[n, owner - n_columns]
-                n_chosen += 1
-            elif words[owner, n >> 6] & bit != _ZERO:
-                chosen[n_chosen] = n
-                numbers[n_chosen] = weights[n]
-                n_chosen += 1
-        for k in range(n_columns if by_counts else 0, stride):
-            gram[slot * stride + k] = 0.0
-        if by_counts:
-            _add_linear(linear, chosen, numbers, n_chosen, gram, slot * stride + n_columns)
-        else:
-            _add_rows(row_words, linear, chosen, numbers, n_chosen, gram, slot * stride)
+                kept[begin + i, k] = counts[i, k]
+    if data.equal and data.linear.shape[1] == 0:
+        return
+    n_curved = np.int64(0)  # a row of the Gram is what it would be if all curved rows had just turned
+    for n in range(weights.shape[0]):
+        curved = words[data.ones, n >> 6] & ~(below[n >> 6] | above[n >> 6])
+        if (curved >> np.uint64(n & 63)) & _ONE != _ZERO:
+            turned[n_curved] = n
+            bends[n_curved] = weights[n]
+            n_curved += 1
+    _bend_rows(data, state, first, last, n_curved, n_columns if data.equal else np.int64(0))
 
 
 @_inner
-def _pull_rows(
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    scores: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
-) -> tuple[int, float]:
+def _pull_rows(data: Data, state: State) -> tuple[int, float]:
     """List the rows that pull, with weight times pull; return how many these are, and the sum."""
+    y, lower, upper, scores = data.y, data.lower, data.upper, state.scores
     n_chosen = 0
     total = 0.0
     for n in range(y.shape[0]):
         pull = y[n] - scores[n]
         if scores[n] <= lower[n]:
-            pull = tail
+            pull = data.tail
         elif scores[n] >= upper[n]:
-            pull = -tail
-        pull *= weights[n]
+            pull = -data.tail
+        pull *= data.weights[n]
         if pull != 0.0:
-            chosen[n_chosen] = n
-            numbers[n_chosen] = pull
+            state.chosen[n_chosen] = n
+            state.numbers[n_chosen] = pull
             n_chosen += 1
             total += pull
     return n_chosen, total
 
 
 @_inner
-def _move_scores(
-    column_words: Words,
-    n_columns: Integer,
-    linear: FloatArray,
-    members: IntArray,
-    moves: FloatArray,
-    n_members: Integer,
-    scores: FloatArray,
-) -> None:
+def _move_scores(data: Data, walk: Walk, scores: FloatArray, n_members: Integer) -> None:
     """Add the moves of some terms, in ascending order, to the scores of their rows."""
+    n_columns, members, moves = data.words.shape[0], walk.members, walk.moves
     n_bits = n_members
     while n_bits > 0 and members[n_bits - 1] >= n_columns:
         n_bits -= 1
-    for w in range(column_words.shape[0]):
-        _add_members(column_words, w, members, moves, n_bits, scores, 64 * w)
+    for w in range(data.column_words.shape[0]):
+        _add_members(data.column_words, w, members, moves, n_bits, scores, 64 * w)
     for i in range(n_bits, n_members):
         for n in range(scores.shape[0]):
-            scores[n] += moves[i] * linear[n, members[i] - n_columns]
+            scores[n] += moves[i] * data.linear[n, members[i] - n_columns]
 
 
 @_inner
@@ -463,19 +430,12 @@ def _largest(values: FloatArray, left_out: Integer) -> float:
 
 
 @_inner
-def _choose(
-    pull: FloatArray,
-    left_out: Integer,
-    smallest: float,
-    step: float,
-    coef: FloatArray,
-    members: IntArray,
-    moves: FloatArray,
-) -> int:
+def _choose(walk: Walk, left_out: Integer, smallest: float, step: float) -> int:
     """Move the coefficients whose pull is at least `smallest`, and return how many those are.
 
     The paper's outline prints the cases the other way round, and compares gradients instead of their sizes.
     """
+    coef, pull, members, moves = walk
     n_members = 0
     for k in range(pull.shape[0]):
         size = abs(pull[k])
@@ -487,357 +447,196 @@ def _choose(
     return n_members
 
 
+@_part
+def _renew(data: Data, walk: Walk, state: State, n_slots: Integer) -> Integer:
+    """Compute scores, sides and the rows of the Gram anew where they are no exact counts; returns how many are kept."""
+    coef, members, moves, scores = walk.coef, walk.members, walk.moves, state.scores
+    n_members = np.int64(0)
+    for k in range(coef.shape[0]):
+        if coef[k] != 0.0:
+            members[n_members] = k
+            moves[n_members] = coef[k]
+            n_members += 1
+    for n in range(scores.shape[0]):
+        scores[n] = 0.0
+    _move_scores(data, walk, scores, n_members)
+    n_slots = _settle(data, walk, state, n_slots, 1e300)
+    if n_slots == 0 or not data.equal or data.linear.shape[1] > 0:
+        n_slots = _forget(state, n_slots)
+        _make_rows(data, state, np.int64(0), n_slots)
+    return n_slots
+
+
+@_part
+def _pull_anew(data: Data, walk: Walk, state: State) -> None:
+    """Compute the pull of all terms by a pass over all bit columns."""
+    pull = walk.pull
+    n_chosen, _ = _pull_rows(data, state)
+    for k in range(pull.shape[0]):
+        pull[k] = 0.0
+    _add_rows(data, state.chosen, state.numbers, n_chosen, pull, np.int64(0))
+
+
+@_part
+def _step_pull(data: Data, walk: Walk, state: State, n_members: Integer, n_slots: Integer) -> Integer:
+    """Take the smooth part of a step off the pull, with the curvature from before it; returns how many rows are kept."""
+    members, moves, pull, slots, kept = walk.members, walk.moves, walk.pull, state.slots, state.kept
+    n_kept = n_slots
+    for i in range(n_members):
+        if slots[members[i]] < 0:
+            state.owners[n_slots] = members[i]
+            slots[members[i]] = n_slots
+            n_slots += 1
+    if n_slots > n_kept:
+        _make_rows(data, state, n_kept, n_slots)
+    for i in range(n_members):
+        slot = slots[members[i]]
+        for k in range(pull.shape[0]):
+            pull[k] -= moves[i] * kept[slot, k]
+    return n_slots
+
+
+@_part
+def _refit(data: Data, walk: Walk, state: State, total: float) -> None:
+    """Move the intercept by its pull.
+
+    With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
+    """
+    pull, scores, kept = walk.pull, state.scores, state.kept
+    move = pull[data.ones] / max(kept[0, data.ones], 0.5 * total)
+    walk.coef[data.ones] += move
+    for n in range(scores.shape[0]):
+        scores[n] += move
+    for k in range(pull.shape[0]):
+        pull[k] -= move * kept[0, k]
+
+
 @_inner
-def _risk(
-    y: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray, tail: float, scores: FloatArray
-) -> tuple[float, float]:
+def _risk(data: Data, scores: FloatArray) -> tuple[float, float]:
     """Weighted sum of the losses, and of the squared errors."""
     risk = 0.0
     squares = 0.0
+    y, weights, lower, upper = data.y, data.weights, data.lower, data.upper
     for n in range(y.shape[0]):
         inside = min(max(scores[n], lower[n]), upper[n])
         error = y[n] - inside
-        risk += weights[n] * (error * error + 2.0 * tail * abs(scores[n] - inside))
+        risk += weights[n] * (error * error + 2.0 * data.tail * abs(scores[n] - inside))
         squares += weights[n] * (y[n] - scores[n]) ** 2
     return risk, squares
 
 
 @njit(nogil=True, error_model="numpy")
-def follow_rows(
-    words: Words,
-    column_words: Words,
-    row_words: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    equal: bool,
-    counted: Words,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    ones: int,
-    prices: FloatArray,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    refit: bool,
-    noise: float,
-    coef: FloatArray,
-    pull: FloatArray,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
-    gram: FloatArray,
-    rows: FloatArray,
-    owners: IntArray,
-    slots: IntArray,
-    members: IntArray,
-    moves: FloatArray,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
-    masks: Words,
-    counts: IntArray,
-    coefs: FloatArray,
-    largests: FloatArray,
-    risks: FloatArray,
-    squares: FloatArray,
-    iterations: IntArray,
-) -> None:
-    """Fill the last five arrays at the given numbers of steps, from `coef`, which `done` steps led to.
+def follow_rows(data: Data, steps: Steps, prices: Prices, walk: Walk, state: State, models: Models) -> None:
+    """Fill the models at the points; the walk begins at its `coef`. The pull stands for the gradient in `steps`.
 
-    Parameters
-    ----------
-    words : ndarray of shape (n_columns, n_words)
-        Bit columns, a multiple of 64 of them, without the rows that do not count.
-    column_words : ndarray of shape (n_words, at least n_columns)
-        The same words, side by side for one word of rows.
-    row_words : ndarray of shape (n_columns / 64, at least n_rows)
-        The same bits, row by row: side by side for 64 rules.
-    linear : ndarray of shape (n_rows, n_linear)
-    equal : bool
-        Whether all weights are 0 or 1.
-    counted : ndarray of shape (n_words,)
-    ones : int
-        The column of the intercept.
-    prices : ndarray of shape (3,)
-        Those of `Prices`.
-    points : ndarray of shape (n_points,)
-    noise : float
-        A pull of at most this counts as none.
-    pull : ndarray of shape (n_columns + n_linear,)
-        Memory for N/2 times the negative gradient: the sum over the rows of weight, pull and term.
-    below, above : ndarray of shape (n_words,)
-        Zeros; memory for the rows at or below `lower` and at or above `upper`.
-    gram : ndarray of shape (n_slots * (n_columns + n_linear),)
-        Memory for the rows of the curved Gram that are kept; slot 0 is the intercept's.
-    rows : ndarray of shape (n_slots, n_columns + n_linear)
-        The same memory: the compiler makes vectors of plain loops over a row only.
-    owners : ndarray of shape (n_slots,)
-        Memory for the terms they belong to.
-    slots : ndarray of shape (n_columns + n_linear,)
-        Minus ones; memory for the slot of each term.
-
-    Notes
-    -----
     Rows of the curved Gram are made once the passes over all bit columns that they would have spared have cost as much,
     and forgotten when it costs more to correct them than to make those of a step anew: so neither way can cost much
     more than the other would have.
     """
-    n_columns, n_words = words.shape
-    stride = pull.shape[0]
+    ones, members, slots, pull = data.ones, walk.members, state.slots, walk.pull
+    n_columns, n_words = data.words.shape
     total = 0.0
-    for n in range(weights.shape[0]):
-        total += weights[n]
-    mean_weight = total / weights.shape[0]
-    none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
-    one: Integer = np.int64(1)
-    count_cost = prices[0] * n_columns * n_words
-    add_cost = prices[1] * row_words.shape[0]
-    full_cost = add_cost * y.shape[0]
-    scale_cost = prices[2] * stride
-    owners[0] = ones
+    for n in range(data.weights.shape[0]):
+        total += data.weights[n]
+    mean_weight = total / data.weights.shape[0]
+    count_cost = prices.counting * n_columns * n_words
+    add_cost = prices.adding * data.row_words.shape[0]
+    full_cost = add_cost * data.y.shape[0]
+    scale_cost = prices.scaling * pull.shape[0]
+    state.owners[0] = ones
     slots[ones] = 0
-    n_slots = none
-    n_members = none
+    n_slots: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
+    done = steps.done
     spared = 0.0
     largest = 0.0
     keep = False
-    refresh = True
-    for point in range(points.shape[0]):
+    stale = True
+    for point in range(steps.points.shape[0]):
         before = done
         while True:
-            if refresh:
-                n_members = none
-                for k in range(stride):
-                    if coef[k] != 0.0:
-                        members[n_members] = k
-                        moves[n_members] = coef[k]
-                        n_members += 1
-                for n in range(scores.shape[0]):
-                    scores[n] = 0.0
-                _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
-                n_slots = _settle(
-                    row_words,
-                    linear,
-                    y,
-                    weights,
-                    lower,
-                    upper,
-                    tail,
-                    counted,
-                    scores,
-                    below,
-                    above,
-                    pull,
-                    owners,
-                    slots,
-                    n_slots,
-                    gram,
-                    ones,
-                    1e300,
-                    turned,
-                    shifts,
-                    bends,
-                    packed_words,
-                    packed_linear,
-                    chosen,
-                )
-                if n_slots == 0 or not equal or linear.shape[1] > 0:  # none are kept, or they are no exact counts
-                    for slot in range(1, n_slots):
-                        slots[owners[slot]] = -1
-                    n_slots = one
-                    _make_rows(
-                        words,
-                        row_words,
-                        linear,
-                        weights,
-                        equal,
-                        counted,
-                        below,
-                        above,
-                        owners,
-                        none,
-                        one,
-                        gram,
-                        masks,
-                        counts,
-                        chosen,
-                        numbers,
-                    )
-            if refresh or not keep:
-                n_chosen, _ = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
-                for k in range(stride):
-                    pull[k] = 0.0
-                _add_rows(row_words, linear, chosen, numbers, n_chosen, pull, none)
-            fresh = refresh
-            refresh = False
+            if stale:
+                n_slots = _renew(data, walk, state, n_slots)
+            if stale or not keep:
+                _pull_anew(data, walk, state)
+            fresh = stale
             largest = _largest(pull, ones)
-            if largest <= 1e3 * noise and not fresh:  # so small that the drift may show
-                refresh = True
+            stale = largest <= 1e3 * steps.noise and not fresh  # so small that the drift may show
+            if stale:
                 continue
-            if done >= points[point] or largest <= noise:
+            if done >= steps.points[point] or largest <= steps.noise:
                 break
-
-            n_members = _choose(pull, ones, threshold * (1.0 - _TIE) * largest, step, coef, members, moves)
-            n_kept = n_slots
+            n_members = _choose(walk, ones, steps.threshold * (1.0 - _TIE) * largest, steps.step)
             member_cost = 0.0
             make_cost = 0.0
-            n_missing = 0
             for i in range(n_members):
                 cost = count_cost
                 if members[i] >= n_columns:
                     cost = full_cost
-                elif not equal:
-                    cost = add_cost * rows[0, members[i]] / mean_weight
+                elif not data.equal:
+                    cost = add_cost * state.kept[0, members[i]] / mean_weight
                 member_cost += cost
                 if slots[members[i]] < 0:
                     make_cost += cost
-                    n_missing += 1
             gain = full_cost - scale_cost * n_members
             keep = gain > 0.0 and make_cost <= spared + gain
-            if keep:  # the smooth part of the change, with the curvature from before the step
-                if n_missing > 0:
+            if keep:
+                n_kept = n_slots
+                n_slots = _step_pull(data, walk, state, n_members, n_slots)
+                if n_slots > n_kept:
                     spared = max(0.0, spared + gain - make_cost)
-                    for i in range(n_members):
-                        if slots[members[i]] < 0:
-                            owners[n_slots] = members[i]
-                            slots[members[i]] = n_slots
-                            n_slots += 1
-                    _make_rows(
-                        words,
-                        row_words,
-                        linear,
-                        weights,
-                        equal,
-                        counted,
-                        below,
-                        above,
-                        owners,
-                        n_kept,
-                        n_slots,
-                        gram,
-                        masks,
-                        counts,
-                        chosen,
-                        numbers,
-                    )
-                for i in range(n_members):
-                    slot = slots[members[i]]
-                    for k in range(stride):
-                        pull[k] -= moves[i] * rows[slot, k]
             else:
                 spared += max(gain, 0.0)
             most = min(full_cost, member_cost) / add_cost
-            for phase in range(2 if refit else 1):  # the terms that step, then the intercept
+            for phase in range(2 if steps.refit else 1):  # the terms that step, then the intercept
                 if phase == 0:
-                    _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
+                    _move_scores(data, walk, state.scores, n_members)
                 else:
                     if not keep:
-                        _, pull[ones] = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
-                    # With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
-                    move = pull[ones] / max(gram[ones], 0.5 * total)
-                    coef[ones] += move
-                    for n in range(scores.shape[0]):
-                        scores[n] += move
-                    for k in range(stride):
-                        pull[k] -= move * rows[0, k]
-                n_slots = _settle(
-                    row_words,
-                    linear,
-                    y,
-                    weights,
-                    lower,
-                    upper,
-                    tail,
-                    counted,
-                    scores,
-                    below,
-                    above,
-                    pull,
-                    owners,
-                    slots,
-                    n_slots,
-                    gram,
-                    ones,
-                    most,
-                    turned,
-                    shifts,
-                    bends,
-                    packed_words,
-                    packed_linear,
-                    chosen,
-                )
+                        _, pull[ones] = _pull_rows(data, state)
+                    _refit(data, walk, state, total)
+                n_slots = _settle(data, walk, state, n_slots, most)
             done += 1
-            refresh = done % _REFRESH == 0
-
-        iterations[point] = done - before
-        largests[point] = largest
-        risks[point], squares[point] = _risk(y, weights, lower, upper, tail, scores)
-        for k in range(stride):
-            coefs[point, k] = coef[k]
+            stale = done % _REFRESH == 0
+        models.iterations[point] = done - before
+        models.gradients[point] = largest
+        models.risks[point], models.squares[point] = _risk(data, state.scores)
+        for k in range(pull.shape[0]):
+            models.coefs[point, k] = walk.coef[k]
 
 
 @njit(nogil=True, error_model="numpy")
-def follow_gram(
-    gram: FloatArray,
-    x_y: FloatArray,
-    y_y: float,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    noise: float,
-    coef: FloatArray,
-    grad: FloatArray,
-    members: IntArray,
-    moves: FloatArray,
-    coefs: FloatArray,
-    largests: FloatArray,
-    risks: FloatArray,
-    iterations: IntArray,
-) -> None:
-    """Fill the last four arrays for the squared error, from `coef`, which `done` steps led to; the rest is memory.
+def follow_gram(gram: FloatArray, x_y: FloatArray, y_y: float, steps: Steps, walk: Walk, models: Models) -> None:
+    """Fill the models of the squared error at the points; the walk begins at its `coef`.
 
-    `grad` holds half the negative gradient, ``x_y - gram @ coef``.
+    Its pull is half the negative gradient, ``x_y - gram @ coef``, which stands for the gradient in `steps`.
     """
+    coef, pull = walk.coef, walk.pull
     n_terms = x_y.shape[0]
+    done = steps.done
     stale = True
     largest = 0.0
-    for point in range(points.shape[0]):
+    for point in range(steps.points.shape[0]):
         before = done
         while True:
-            if stale or (largest <= 1e3 * noise and done % _REFRESH != 0):
-                for k in range(n_terms):
-                    grad[k] = x_y[k]
-                for j in range(n_terms):
-                    if coef[j] != 0.0:
-                        for k in range(n_terms):
-                            grad[k] -= coef[j] * gram[j, k]
-            largest = _largest(grad, np.int64(-1))
+            if stale or (largest <= 1e3 * steps.noise and done % _REFRESH != 0):
+                refresh(gram, x_y, coef, pull, n_terms)
+            largest = _largest(pull, np.int64(-1))
             stale = False
-            if done >= points[point] or largest <= noise:
+            if done >= steps.points[point] or largest <= steps.noise:
                 break
-            n_members = _choose(
-                grad, np.int64(-1), threshold * (1.0 - _TIE) * largest, 2.0 * step, coef, members, moves
-            )
+            n_members = _choose(walk, np.int64(-1), steps.threshold * (1.0 - _TIE) * largest, steps.step)
             for i in range(n_members):
                 for k in range(n_terms):
-                    grad[k] -= moves[i] * gram[members[i], k]
+                    pull[k] -= walk.moves[i] * gram[walk.members[i], k]
             done += 1
             stale = done % _REFRESH == 0
-        iterations[point] = done - before
-        largests[point] = largest
+        models.iterations[point] = done - before
+        models.gradients[point] = largest
         risk = y_y
         for k in range(n_terms):
-            risk -= coef[k] * (x_y[k] + grad[k])
-            coefs[point, k] = coef[k]
-        risks[point] = max(risk, 0.0)
+            risk -= coef[k] * (x_y[k] + pull[k])
+            models.coefs[point, k] = coef[k]
+        models.risks[point] = models.squares[point] = max(risk, 0.0)
 
 
 def _empty(size: int) -> FloatArray:
@@ -847,71 +646,18 @@ def _empty(size: int) -> FloatArray:
     return memory[first : first + size]
 
 
-def rows_path(
-    words: Words,
-    counted: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    coef: FloatArray,
-    intercept: float,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    refit: bool,
-    noise: float,
-    prices: Prices = Prices(),  # noqa: B008
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
-    """Follow the thresholded descent over rows; nothing passed in is changed.
+def _make_models(n_points: int, n_terms: int) -> Models:
+    """Return memory for models."""
+    return Models(np.empty((n_points, n_terms)), *np.empty((3, n_points)), np.empty(n_points, dtype=np.int64))
 
-    Parameters
-    ----------
-    words : ndarray of shape (n_rules, n_words), uint64
-    counted : ndarray of shape (n_words,), uint64
-        Bits of the rows that have weight.
-    linear : ndarray of shape (n_rows, n_linear)
-    y, weights : ndarray of shape (n_rows,)
-    lower, upper : ndarray of shape (n_rows,)
-        Scores between which the loss of each row is curved.
-    tail : float
-        Pull beyond.
-    coef : ndarray of shape (n_terms,)
-        Where to begin.
-    intercept : float
-    done : int
-        Steps that led there.
-    points : ndarray of shape (n_points,), int64
-        Increasing numbers of steps, counted from the model without terms.
-    threshold, step : float
-    refit : bool
-        Whether the intercept follows.
-    noise : float
-        Largest absolute gradient of the mean loss that counts as none.
-    prices : Prices
-        What operations cost; it decides between ways to the same result.
 
-    Returns
-    -------
-    coefs : ndarray of shape (n_points, n_terms)
-    intercepts : ndarray of shape (n_points,)
-    gradients : ndarray of shape (n_points,)
-        Largest absolute gradient of the mean loss over the terms.
-    risks : ndarray of shape (n_points,)
-        Mean loss.
-    squares : ndarray of shape (n_points,)
-        Weighted sum of squared errors.
-    iterations : ndarray of shape (n_points,)
-    """
-    n_rules, n_linear = len(words), linear.shape[1]
-    here = np.flatnonzero(counted)  # words in which no row counts are left out
+def _lay_out(rows: Rows, lower: FloatArray, upper: FloatArray, tail: float) -> tuple[Data, float]:
+    """Return rows in the layout of the loops, and the weight that is one there."""
+    n_rules = rows.bits.n_rules
+    here = np.flatnonzero(rows.counted)  # words in which no row counts are left out
     places = (64 * here[:, None] + np.arange(64)).ravel()
     n_words = _LANES * max(1, -(-len(here) // _LANES))
     n_columns = 64 * (n_rules // 64 + 1)
-    stride = n_columns + n_linear
 
     def of_rows(values: FloatArray) -> FloatArray:
         """Rows of the words that stay, and zeros."""
@@ -920,80 +666,109 @@ def rows_path(
         kept[: len(places)] = values[places]
         return kept
 
-    columns = np.zeros((n_columns, n_words), dtype=np.uint64)
-    columns[:n_rules, : len(here)] = words[:, here] & counted[here]
-    columns[n_rules, : len(here)] = counted[here]
+    words = np.zeros((n_columns, n_words), dtype=np.uint64)
+    words[:n_rules, : len(here)] = rows.bits.words[:, here] & rows.counted[here]
+    words[n_rules, : len(here)] = rows.counted[here]
     # Lines of an odd number of cache lines: lines a power of two apart would fight for the same part of a cache.
     column_words = np.zeros((n_words, n_columns + _LANES), dtype=np.uint64)
-    column_words[:, :n_columns] = columns.T
+    column_words[:, :n_columns] = words.T
     row_words = np.zeros((n_columns // 64, 64 * n_words + _LANES), dtype=np.uint64)
-    transpose_bits(columns, row_words)
+    transpose_bits(words, row_words)
     # The path depends on the ratios of the weights only, and weights of 1 make the counts exact.
-    unit = float(weights.max(initial=0.0))
-    row_weights = of_rows(weights / unit)
-    total = float(row_weights.sum())
+    unit = float(rows.weights.max(initial=0.0))
+    weights = of_rows(rows.weights / unit)
+    equal = bool(((weights == 0.0) | (weights == 1.0)).all())
+    sides = of_rows(lower), of_rows(upper)
+    linear, y = of_rows(rows.linear), of_rows(rows.y)
+    return Data(words, column_words, row_words, linear, y, weights, *sides, float(tail), equal, n_rules), unit
+
+
+def _make_state(data: Data) -> State:
+    """Return memory for `follow_rows`, with no row of the curved Gram kept."""
+    n_columns, n_words = data.words.shape
+    n_rows, n_linear = data.linear.shape
+    stride, n_slots = n_columns + n_linear, data.ones + n_linear + 1
     # The system commits only pages that are touched, so this costs as many rows as there are terms that step.
-    gram = _empty((n_rules + n_linear + 1) * stride)
+    gram = _empty(n_slots * stride)
     gram[:stride] = 0.0
-    pull = _empty(stride)
-    pull[:] = 0.0
-    current = np.zeros(stride)
-    current[:n_rules], current[n_rules], current[n_columns:] = coef[:n_rules], intercept, coef[n_rules:]
-    n_points = len(points)
-    coefs = np.empty((n_points, stride))
-    largests, risks, squares = np.empty(n_points), np.empty(n_points), np.empty(n_points)
-    iterations = np.empty(n_points, dtype=np.int64)
-    follow_rows(
-        columns,
-        column_words,
-        row_words,
-        of_rows(linear),
-        of_rows(y),
-        row_weights,
-        bool(((row_weights == 0.0) | (row_weights == 1.0)).all()),
-        columns[n_rules].copy(),
-        of_rows(lower),
-        of_rows(upper),
-        float(tail),
-        n_rules,
-        np.array(prices),
-        done,
-        points,
-        float(threshold),
-        2.0 / total * step,
-        refit,
-        0.5 * total * noise,
-        coef=current,
-        pull=pull,
-        scores=_empty(64 * n_words),
+    return State(
+        scores=_empty(n_rows),
         below=np.zeros(n_words, dtype=np.uint64),
         above=np.zeros(n_words, dtype=np.uint64),
         gram=gram,
-        rows=gram.reshape(-1, stride),
-        owners=np.empty(n_rules + n_linear + 1, dtype=np.int64),
+        kept=gram.reshape(-1, stride),
+        owners=np.empty(n_slots, dtype=np.int64),
         slots=np.full(stride, -1, dtype=np.int64),
-        members=np.empty(stride, dtype=np.int64),
-        moves=np.empty(stride),
-        turned=np.empty(64 * n_words, dtype=np.int64),
-        shifts=np.empty(64 * n_words),
-        bends=np.empty(64 * n_words),
-        packed_words=np.empty((n_columns // 64, _PACK_ROWS + _LANES), dtype=np.uint64),
-        packed_linear=np.empty((_PACK_ROWS, n_linear)),
-        chosen=np.empty(64 * n_words, dtype=np.int64),
-        numbers=np.empty(64 * n_words),
+        turned=np.empty(n_rows, dtype=np.int64),
+        bends=np.empty(n_rows),
+        chosen=np.empty(n_rows, dtype=np.int64),
+        numbers=np.empty(n_rows),
         masks=np.empty((_SIDE, n_words), dtype=np.uint64),
         counts=np.empty((_SIDE, n_columns), dtype=np.int64),
-        coefs=coefs,
-        largests=largests,
-        risks=risks,
-        squares=squares,
-        iterations=iterations,
     )
-    return (
-        np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]]),
-        coefs[:, n_rules].copy(),
-        2.0 / total * largests,
-        risks / total,
-        unit * squares,
-        iterations,
+
+
+def rows_path(
+    rows: Rows,
+    lower: FloatArray,
+    upper: FloatArray,
+    tail: float,
+    steps: Steps,
+    coef: FloatArray,
+    intercept: float,
+    prices: Prices = Prices(),  # noqa: B008
+) -> tuple[Models, FloatArray]:
+    """Follow the thresholded descent over rows; nothing passed in is changed.
+
+    Parameters
+    ----------
+    rows : Rows
+    lower, upper : ndarray of shape (n_rows,)
+        Scores between which the loss of each row is curved.
+    tail : float
+        Pull beyond.
+    steps : Steps
+    coef : ndarray of shape (n_terms,)
+        Where to begin.
+    intercept : float
+    prices : Prices
+        What operations cost; it decides between ways to the same result.
+
+    Returns
+    -------
+    models : Models
+    intercepts : ndarray of shape (n_points,)
+    """
+    data, unit = _lay_out(rows, lower, upper, tail)
+    n_rules, n_columns = data.ones, data.words.shape[0]
+    stride = n_columns + data.linear.shape[1]
+    total = float(data.weights.sum())
+    current = np.zeros(stride)
+    current[:n_rules], current[n_rules], current[n_columns:] = coef[:n_rules], intercept, coef[n_rules:]
+    pull = _empty(stride)
+    pull[:] = 0.0
+    models = _make_models(len(steps.points), stride)
+    follow_rows(
+        data,
+        steps._replace(step=2.0 / total * steps.step, noise=0.5 * total * steps.noise),
+        prices,
+        Walk(current, pull, np.empty(stride, dtype=np.int64), np.empty(stride)),
+        _make_state(data),
+        models,
     )
+    coefs, gradients, risks, squares, iterations = models
+    own = np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]])
+    return Models(own, 2.0 / total * gradients, risks / total, unit * squares, iterations), coefs[:, n_rules].copy()
+
+
+def gram_path(gram: FloatArray, x_y: FloatArray, y_y: float, steps: Steps, coef: FloatArray) -> Models:
+    """Follow the thresholded descent of the squared error from the Gram; nothing passed in is changed.
+
+    The intercept that follows is no matter of this: `gram` and `x_y` are centred or not. The squared errors have the
+    total weight 1.
+    """
+    n_terms = len(x_y)
+    models = _make_models(len(steps.points), n_terms)
+    walk = Walk(coef.copy(), np.empty(n_terms), np.empty(n_terms, dtype=np.int64), np.empty(n_terms))
+    follow_gram(gram, x_y, y_y, steps._replace(step=2.0 * steps.step, noise=0.5 * steps.noise), walk, models)
+    return models._replace(gradients=2.0 * models.gradients)
