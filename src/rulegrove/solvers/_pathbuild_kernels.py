@@ -52,14 +52,13 @@ _TIE = 1e-10
 # For functions that compiled code alone may call: the bridges to Python would take a third of all compilation. Called
 # from Python they would crash the process.
 _inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-_part = njit(nogil=True, error_model="numpy", inline="always")  # of one function: to compile it alone would be in vain
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
 class Prices(NamedTuple):
-    """Nanoseconds an operation takes, to choose the cheaper of two exact ways; results depend on them by rounding only."""
+    """Nanoseconds an operation takes, to choose the cheaper of two ways to results that differ by rounding only."""
 
     counting: float = 0.1  # the common bits of three words, counted
     adding: float = 3.0  # a number added to 64 doubles under a word as mask
@@ -96,38 +95,55 @@ class Models(NamedTuple):
     iterations: IntArray
 
 
-class Data(NamedTuple):
-    """Rows and their loss, in the layout of the loops; nothing here changes."""
+# The bundles below are small on purpose: a call counts a reference to each array of a bundle, needed or not.
 
-    words: Words  # (n_columns, n_words): bit columns, without the rows that do not count
+
+class Design(NamedTuple):
+    """The terms, in the layout of the loops, without the rows that do not count; nothing here changes."""
+
+    words: Words  # (n_columns, n_words): bit columns
     column_words: Words  # (n_words, at least n_columns): the same words, side by side for one word of rows
     row_words: Words  # (n_columns / 64, at least n_rows): the same bits, side by side for 64 columns of a row
     linear: FloatArray  # (n_rows, n_linear)
+    ones: int  # the column of the intercept
+    equal: bool  # whether all weights are 0 or 1
+
+
+class RowLoss(NamedTuple):
+    """Targets, weights and loss of the rows, as told at the top; nothing here changes."""
+
     y: FloatArray
     weights: FloatArray
     lower: FloatArray
     upper: FloatArray
     tail: float
-    equal: bool  # whether all weights are 0 or 1
-    ones: int  # the column of the intercept
 
 
-class State(NamedTuple):
-    """What is kept up to date for all rows, and the rows of the curved Gram; then memory."""
+class Sides(NamedTuple):
+    """Scores of the rows and where these put them."""
 
     scores: FloatArray
-    below: Words  # bits of the rows at or below `lower`
-    above: Words  # and at or above `upper`
-    gram: FloatArray  # rows of the curved Gram that are kept, one slot after the other; slot 0 is the intercept's
-    kept: FloatArray  # the same memory, a row a slot: the compiler makes vectors of plain loops over a row only
+    counted: Words  # bits of the rows that have weight
+    below: Words  # of those at or below `lower`
+    above: Words  # and of those at or above `upper`
+
+
+class Kept(NamedTuple):
+    """Rows of the curved Gram that are kept; slot 0 is the intercept's."""
+
+    gram: FloatArray  # one slot after the other
+    rows: FloatArray  # the same memory, a row a slot: the compiler makes vectors of plain loops over a row only
     owners: IntArray  # the term of each slot
     slots: IntArray  # the slot of each term, or -1
+
+
+class Lists(NamedTuple):
+    """Memory for lists of rows."""
+
     turned: IntArray
     bends: FloatArray
     chosen: IntArray
     numbers: FloatArray
-    masks: Words
-    counts: IntArray
 
 
 def _at_most(left: FloatArray, right: FloatArray, start: int) -> np.uint64:
@@ -242,47 +258,53 @@ def _add_linear(
 
 @_inner
 def _add_rows(
-    data: Data, rows: IntArray, numbers: FloatArray, n_rows: Integer, target: FloatArray, start: Integer
+    row_words: Words,
+    linear: FloatArray,
+    rows: IntArray,
+    numbers: FloatArray,
+    n_rows: Integer,
+    target: FloatArray,
+    start: Integer,
 ) -> None:
     """Add multiples of rows of the design to ``target[start:]``."""
-    n_blocks = data.row_words.shape[0]
+    n_blocks = row_words.shape[0]
     for b in range(n_blocks):
-        _add_members(data.row_words, b, rows, numbers, n_rows, target, start + 64 * b)
-    _add_linear(data.linear, rows, numbers, n_rows, target, start + 64 * n_blocks)
+        _add_members(row_words, b, rows, numbers, n_rows, target, start + 64 * b)
+    _add_linear(linear, rows, numbers, n_rows, target, start + 64 * n_blocks)
 
 
 @_inner
-def _turn(data: Data, state: State) -> int:
+def _turn(loss: RowLoss, sides: Sides, lists: Lists) -> int:
     """Find the rows that have changed sides, and return their number.
 
     Each of them goes to `turned`, with its weight times what its pull is more than if it had stayed on the line or
     parabola it was on (`numbers`), and times the curvature it has gained or lost (`bends`).
     """
-    words, weights, scores = data.words, data.weights, state.scores
-    below, above = state.below, state.above
+    scores, counted, below, above = sides
     n_turned = 0
-    for w in range(words.shape[1]):
-        new_below = _at_most(scores, data.lower, 64 * w) & words[data.ones, w]
-        new_above = _at_most(data.upper, scores, 64 * w) & words[data.ones, w]
+    for w in range(counted.shape[0]):
+        new_below = _at_most(scores, loss.lower, 64 * w) & counted[w]
+        new_above = _at_most(loss.upper, scores, 64 * w) & counted[w]
         changed = (new_below ^ below[w]) | (new_above ^ above[w])
-        if changed == _ZERO:
-            continue
-        for i in range(64):
-            bit = _ONE << np.uint64(i)
+        n = 64 * w - 1
+        while changed != _ZERO:
+            n += 1
+            bit = _ONE << np.uint64(n & 63)
             if changed & bit == _ZERO:
                 continue
-            n = 64 * w + i
-            old = new = data.y[n] - scores[n]
+            changed ^= bit
+            weight = loss.weights[n]
+            old = new = loss.y[n] - scores[n]
             bend = 0.0
             if (below[w] | above[w]) & bit != _ZERO:
-                old = data.tail if below[w] & bit != _ZERO else -data.tail
-                bend += weights[n]
+                old = loss.tail if below[w] & bit != _ZERO else -loss.tail
+                bend += weight
             if (new_below | new_above) & bit != _ZERO:
-                new = data.tail if new_below & bit != _ZERO else -data.tail
-                bend -= weights[n]
-            state.turned[n_turned] = n
-            state.numbers[n_turned] = weights[n] * (new - old)
-            state.bends[n_turned] = bend
+                new = loss.tail if new_below & bit != _ZERO else -loss.tail
+                bend -= weight
+            lists.turned[n_turned] = n
+            lists.numbers[n_turned] = weight * (new - old)
+            lists.bends[n_turned] = bend
             n_turned += 1
         below[w] = new_below
         above[w] = new_above
@@ -290,17 +312,19 @@ def _turn(data: Data, state: State) -> int:
 
 
 @_inner
-def _bend_rows(data: Data, state: State, first: Integer, last: Integer, n_turned: Integer, n_counted: Integer) -> None:
+def _bend_rows(
+    design: Design, kept: Kept, lists: Lists, first: Integer, last: Integer, n_turned: Integer, n_counted: Integer
+) -> None:
     """Add the `bends` of the turned rows to the kept rows in slots ``first .. last - 1``.
 
-    Those of the first `n_counted` columns with each other are there already.
+    What the first `n_counted` columns add to each other is there already.
     """
-    words, linear, turned, bends = data.words, data.linear, state.turned, state.bends
-    chosen, numbers = state.chosen, state.numbers
-    n_columns = words.shape[0]
+    row_words, linear = design.row_words, design.linear
+    turned, bends, chosen, numbers = lists
+    n_columns = 64 * row_words.shape[0]
     stride = n_columns + linear.shape[1]
     for slot in range(first, last):
-        owner = state.owners[slot]
+        owner = kept.owners[slot]
         n_chosen = np.int64(0)
         for t in range(n_turned):
             n = turned[t]
@@ -308,26 +332,35 @@ def _bend_rows(data: Data, state: State, first: Integer, last: Integer, n_turned
                 chosen[n_chosen] = n
                 numbers[n_chosen] = bends[t] * linear[n, owner - n_columns]
                 n_chosen += 1
-            elif (words[owner, n >> 6] >> np.uint64(n & 63)) & _ONE != _ZERO:
+            elif (row_words[owner >> 6, n] >> np.uint64(owner & 63)) & _ONE != _ZERO:
                 chosen[n_chosen] = n
                 numbers[n_chosen] = bends[t]
                 n_chosen += 1
         if owner < n_counted:
-            _add_linear(linear, chosen, numbers, n_chosen, state.gram, slot * stride + n_columns)
+            _add_linear(linear, chosen, numbers, n_chosen, kept.gram, slot * stride + n_columns)
         elif n_chosen > 0:
-            _add_rows(data, chosen, numbers, n_chosen, state.gram, slot * stride)
+            _add_rows(row_words, linear, chosen, numbers, n_chosen, kept.gram, slot * stride)
 
 
-@_part
-def _forget(state: State, n_slots: Integer) -> Integer:
+@_inner
+def _forget(owners: IntArray, slots: IntArray, n_slots: Integer) -> Integer:
     """Give up the kept rows other than the intercept's; returns how many are left."""
     for slot in range(1, n_slots):
-        state.slots[state.owners[slot]] = -1
+        slots[owners[slot]] = -1
     return np.int64(1)
 
 
 @_inner
-def _settle(data: Data, walk: Walk, state: State, n_slots: Integer, most: float) -> Integer:
+def _settle(
+    design: Design,
+    loss: RowLoss,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
+    pull: FloatArray,
+    n_slots: Integer,
+    most: float,
+) -> Integer:
     """Let rows turn after the scores have changed: correct the pull of all terms and the kept rows of the curved Gram.
 
     Kept rows other than the intercept's are forgotten when more than `most` of them would have to be corrected, one for
@@ -338,85 +371,104 @@ def _settle(data: Data, walk: Walk, state: State, n_slots: Integer, most: float)
     new scores. (As printed, with the column of the largest gradient where each row's score belongs, the gradient comes
     out wrong by up to 58 times itself.)
     """
-    gram, stride = state.gram, walk.pull.shape[0]
-    n_turned = _turn(data, state)
+    n_turned = _turn(loss, sides, lists)
     if n_turned == 0:
         return n_slots
-    _add_rows(data, state.turned, state.numbers, n_turned, walk.pull, np.int64(0))
+    _add_rows(design.row_words, design.linear, lists.turned, lists.numbers, n_turned, pull, np.int64(0))
     concerned = 0.0  # kept rows that a turned row is part of, times the curvature of all rows
     for slot in range(1, n_slots):
-        linear = state.owners[slot] >= data.words.shape[0]
-        concerned += gram[data.ones] if linear else gram[slot * stride + data.ones]
-    if n_turned * concerned > most * gram[data.ones]:
-        n_slots = _forget(state, n_slots)
-    _bend_rows(data, state, np.int64(0), n_slots, n_turned, np.int64(0))
+        linear = kept.owners[slot] >= design.words.shape[0]
+        concerned += kept.rows[0 if linear else slot, design.ones]
+    if n_turned * concerned > most * kept.rows[0, design.ones]:
+        n_slots = _forget(kept.owners, kept.slots, n_slots)
+    _bend_rows(design, kept, lists, np.int64(0), n_slots, n_turned, np.int64(0))
     return n_slots
 
 
 @_inner
-def _make_rows(data: Data, state: State, first: Integer, last: Integer) -> None:
-    """Make the rows of the curved Gram in slots ``first .. last - 1``, of the terms that own them."""
-    words, weights, below, above, kept = data.words, data.weights, state.below, state.above, state.kept
-    masks, counts, turned, bends = state.masks, state.counts, state.turned, state.bends
+def _make_rows(
+    design: Design,
+    weights: FloatArray,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
+    masks: Words,
+    counts: IntArray,
+    first: Integer,
+    last: Integer,
+) -> None:
+    """Make the rows of the curved Gram in slots ``first .. last - 1``, of the terms that own them.
+
+    The arrays `masks` and `counts` are memory.
+    """
+    words, below, above, rows = design.words, sides.below, sides.above, kept.rows
     n_columns, n_words = words.shape
+    n_counted = n_columns if design.equal else np.int64(0)
     for slot in range(first, last):
-        for k in range(kept.shape[1]):
-            kept[slot, k] = 0.0
-    for begin in range(first, last if data.equal else first, _SIDE):  # rules with rules: counting is the fastest way
+        for k in range(n_counted if kept.owners[slot] < n_columns else 0, rows.shape[1]):
+            rows[slot, k] = 0.0
+    for begin in range(first, last if n_counted > 0 else first, _SIDE):  # rules with rules: counting is the fastest way
         for i in range(_SIDE):
-            owner = state.owners[min(begin + i, last - 1)]
+            owner = kept.owners[min(begin + i, last - 1)]
             for w in range(n_words):
                 masks[i, w] = words[owner, w] & ~(below[w] | above[w]) if owner < n_columns else _ZERO
         for k in range(0, n_columns, _SIDE):
             _count_pairs(masks, 0, words, k, 0, n_words, counts, k)
         for i in range(min(_SIDE, last - begin)):
             for k in range(n_columns):
-                kept[begin + i, k] = counts[i, k]
-    if data.equal and data.linear.shape[1] == 0:
+                rows[begin + i, k] = counts[i, k]
+    if n_counted > 0 and design.linear.shape[1] == 0:
         return
     n_curved = np.int64(0)  # a row of the Gram is what it would be if all curved rows had just turned
     for n in range(weights.shape[0]):
-        curved = words[data.ones, n >> 6] & ~(below[n >> 6] | above[n >> 6])
+        curved = sides.counted[n >> 6] & ~(below[n >> 6] | above[n >> 6])
         if (curved >> np.uint64(n & 63)) & _ONE != _ZERO:
-            turned[n_curved] = n
-            bends[n_curved] = weights[n]
+            lists.turned[n_curved] = n
+            lists.bends[n_curved] = weights[n]
             n_curved += 1
-    _bend_rows(data, state, first, last, n_curved, n_columns if data.equal else np.int64(0))
+    _bend_rows(design, kept, lists, first, last, n_curved, n_counted)
 
 
 @_inner
-def _pull_rows(data: Data, state: State) -> tuple[int, float]:
+def _pull_rows(loss: RowLoss, scores: FloatArray, chosen: IntArray, numbers: FloatArray) -> tuple[int, float]:
     """List the rows that pull, with weight times pull; return how many these are, and the sum."""
-    y, lower, upper, scores = data.y, data.lower, data.upper, state.scores
+    y, weights, lower, upper, tail = loss
     n_chosen = 0
     total = 0.0
     for n in range(y.shape[0]):
         pull = y[n] - scores[n]
         if scores[n] <= lower[n]:
-            pull = data.tail
+            pull = tail
         elif scores[n] >= upper[n]:
-            pull = -data.tail
-        pull *= data.weights[n]
+            pull = -tail
+        pull *= weights[n]
         if pull != 0.0:
-            state.chosen[n_chosen] = n
-            state.numbers[n_chosen] = pull
+            chosen[n_chosen] = n
+            numbers[n_chosen] = pull
             n_chosen += 1
             total += pull
     return n_chosen, total
 
 
 @_inner
-def _move_scores(data: Data, walk: Walk, scores: FloatArray, n_members: Integer) -> None:
+def _move_scores(
+    column_words: Words,
+    n_columns: Integer,
+    linear: FloatArray,
+    members: IntArray,
+    moves: FloatArray,
+    n_members: Integer,
+    scores: FloatArray,
+) -> None:
     """Add the moves of some terms, in ascending order, to the scores of their rows."""
-    n_columns, members, moves = data.words.shape[0], walk.members, walk.moves
     n_bits = n_members
     while n_bits > 0 and members[n_bits - 1] >= n_columns:
         n_bits -= 1
-    for w in range(data.column_words.shape[0]):
-        _add_members(data.column_words, w, members, moves, n_bits, scores, 64 * w)
+    for w in range(column_words.shape[0]):
+        _add_members(column_words, w, members, moves, n_bits, scores, 64 * w)
     for i in range(n_bits, n_members):
         for n in range(scores.shape[0]):
-            scores[n] += moves[i] * data.linear[n, members[i] - n_columns]
+            scores[n] += moves[i] * linear[n, members[i] - n_columns]
 
 
 @_inner
@@ -447,105 +499,104 @@ def _choose(walk: Walk, left_out: Integer, smallest: float, step: float) -> int:
     return n_members
 
 
-@_part
-def _renew(data: Data, walk: Walk, state: State, n_slots: Integer) -> Integer:
-    """Compute scores, sides and the rows of the Gram anew where they are no exact counts; returns how many are kept."""
-    coef, members, moves, scores = walk.coef, walk.members, walk.moves, state.scores
-    n_members = np.int64(0)
+@_inner
+def _list_moves(walk: Walk) -> int:
+    """Let the non-zero coefficients themselves be the moves, and return how many these are."""
+    coef, _, members, moves = walk
+    n_members = 0
     for k in range(coef.shape[0]):
         if coef[k] != 0.0:
             members[n_members] = k
             moves[n_members] = coef[k]
             n_members += 1
-    for n in range(scores.shape[0]):
-        scores[n] = 0.0
-    _move_scores(data, walk, scores, n_members)
-    n_slots = _settle(data, walk, state, n_slots, 1e300)
-    if n_slots == 0 or not data.equal or data.linear.shape[1] > 0:
-        n_slots = _forget(state, n_slots)
-        _make_rows(data, state, np.int64(0), n_slots)
-    return n_slots
-
-
-@_part
-def _pull_anew(data: Data, walk: Walk, state: State) -> None:
-    """Compute the pull of all terms by a pass over all bit columns."""
-    pull = walk.pull
-    n_chosen, _ = _pull_rows(data, state)
-    for k in range(pull.shape[0]):
-        pull[k] = 0.0
-    _add_rows(data, state.chosen, state.numbers, n_chosen, pull, np.int64(0))
-
-
-@_part
-def _step_pull(data: Data, walk: Walk, state: State, n_members: Integer, n_slots: Integer) -> Integer:
-    """Take the smooth part of a step off the pull, with the curvature from before it; returns how many rows are kept."""
-    members, moves, pull, slots, kept = walk.members, walk.moves, walk.pull, state.slots, state.kept
-    n_kept = n_slots
-    for i in range(n_members):
-        if slots[members[i]] < 0:
-            state.owners[n_slots] = members[i]
-            slots[members[i]] = n_slots
-            n_slots += 1
-    if n_slots > n_kept:
-        _make_rows(data, state, n_kept, n_slots)
-    for i in range(n_members):
-        slot = slots[members[i]]
-        for k in range(pull.shape[0]):
-            pull[k] -= moves[i] * kept[slot, k]
-    return n_slots
-
-
-@_part
-def _refit(data: Data, walk: Walk, state: State, total: float) -> None:
-    """Move the intercept by its pull.
-
-    With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
-    """
-    pull, scores, kept = walk.pull, state.scores, state.kept
-    move = pull[data.ones] / max(kept[0, data.ones], 0.5 * total)
-    walk.coef[data.ones] += move
-    for n in range(scores.shape[0]):
-        scores[n] += move
-    for k in range(pull.shape[0]):
-        pull[k] -= move * kept[0, k]
+    return n_members
 
 
 @_inner
-def _risk(data: Data, scores: FloatArray) -> tuple[float, float]:
+def _refit(walk: Walk, scores: FloatArray, rows: FloatArray, ones: Integer, total: float) -> None:
+    """Move the intercept by its pull; the first of the `rows` is its row of the curved Gram.
+
+    With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
+    """
+    pull = walk.pull
+    move = pull[ones] / max(rows[0, ones], 0.5 * total)
+    walk.coef[ones] += move
+    for n in range(scores.shape[0]):
+        scores[n] += move
+    for k in range(pull.shape[0]):
+        pull[k] -= move * rows[0, k]
+
+
+@_inner
+def _risk(loss: RowLoss, scores: FloatArray) -> tuple[float, float]:
     """Weighted sum of the losses, and of the squared errors."""
+    y, weights, lower, upper, tail = loss
     risk = 0.0
     squares = 0.0
-    y, weights, lower, upper = data.y, data.weights, data.lower, data.upper
     for n in range(y.shape[0]):
         inside = min(max(scores[n], lower[n]), upper[n])
         error = y[n] - inside
-        risk += weights[n] * (error * error + 2.0 * data.tail * abs(scores[n] - inside))
+        risk += weights[n] * (error * error + 2.0 * tail * abs(scores[n] - inside))
         squares += weights[n] * (y[n] - scores[n]) ** 2
     return risk, squares
 
 
+@_inner
+def _weigh(
+    design: Design, members: IntArray, n_members: Integer, kept: Kept, mean_weight: float, prices: Prices
+) -> tuple[float, float]:
+    """Return what it costs to make the rows of the curved Gram of all members, and of those that are not kept."""
+    n_columns, n_words = design.words.shape
+    add_cost = prices.adding * design.row_words.shape[0]
+    all_cost = 0.0
+    make_cost = 0.0
+    for i in range(n_members):
+        cost = prices.counting * n_columns * n_words
+        if members[i] >= n_columns:
+            cost = add_cost * design.linear.shape[0]
+        elif not design.equal:
+            cost = add_cost * kept.rows[0, members[i]] / mean_weight
+        all_cost += cost
+        if kept.slots[members[i]] < 0:
+            make_cost += cost
+    return all_cost, make_cost
+
+
 @njit(nogil=True, error_model="numpy")
-def follow_rows(data: Data, steps: Steps, prices: Prices, walk: Walk, state: State, models: Models) -> None:
+def follow_rows(
+    design: Design,
+    loss: RowLoss,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
+    masks: Words,
+    counts: IntArray,
+    steps: Steps,
+    prices: Prices,
+    walk: Walk,
+    models: Models,
+) -> None:
     """Fill the models at the points; the walk begins at its `coef`. The pull stands for the gradient in `steps`.
 
     Rows of the curved Gram are made once the passes over all bit columns that they would have spared have cost as much,
     and forgotten when it costs more to correct them than to make those of a step anew: so neither way can cost much
     more than the other would have.
     """
-    ones, members, slots, pull = data.ones, walk.members, state.slots, walk.pull
-    n_columns, n_words = data.words.shape
+    column_words, row_words, linear, ones = design.column_words, design.row_words, design.linear, design.ones
+    coef, pull, members, moves = walk
+    owners, slots, scores = kept.owners, kept.slots, sides.scores
+    n_columns = design.words.shape[0]
     total = 0.0
-    for n in range(data.weights.shape[0]):
-        total += data.weights[n]
-    mean_weight = total / data.weights.shape[0]
-    count_cost = prices.counting * n_columns * n_words
-    add_cost = prices.adding * data.row_words.shape[0]
-    full_cost = add_cost * data.y.shape[0]
+    for n in range(scores.shape[0]):
+        total += loss.weights[n]
+    mean_weight = total / scores.shape[0]
+    add_cost = prices.adding * row_words.shape[0]
+    full_cost = add_cost * scores.shape[0]
     scale_cost = prices.scaling * pull.shape[0]
-    state.owners[0] = ones
+    none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
+    owners[0] = ones
     slots[ones] = 0
-    n_slots: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
+    n_slots = none
     done = steps.done
     spared = 0.0
     largest = 0.0
@@ -554,10 +605,19 @@ def follow_rows(data: Data, steps: Steps, prices: Prices, walk: Walk, state: Sta
     for point in range(steps.points.shape[0]):
         before = done
         while True:
-            if stale:
-                n_slots = _renew(data, walk, state, n_slots)
-            if stale or not keep:
-                _pull_anew(data, walk, state)
+            if stale:  # scores and sides from the coefficients, and rows of the Gram that are no exact counts
+                for n in range(scores.shape[0]):
+                    scores[n] = 0.0
+                _move_scores(column_words, n_columns, linear, members, moves, _list_moves(walk), scores)
+                n_slots = _settle(design, loss, sides, kept, lists, pull, n_slots, 1e300)
+                if n_slots == 0 or not design.equal or linear.shape[1] > 0:
+                    n_slots = _forget(owners, slots, n_slots)
+                    _make_rows(design, loss.weights, sides, kept, lists, masks, counts, none, n_slots)
+            if stale or not keep:  # a pass over all bit columns
+                n_chosen, _ = _pull_rows(loss, scores, lists.chosen, lists.numbers)
+                for k in range(pull.shape[0]):
+                    pull[k] = 0.0
+                _add_rows(row_words, linear, lists.chosen, lists.numbers, n_chosen, pull, none)
             fresh = stale
             largest = _largest(pull, ones)
             stale = largest <= 1e3 * steps.noise and not fresh  # so small that the drift may show
@@ -565,43 +625,43 @@ def follow_rows(data: Data, steps: Steps, prices: Prices, walk: Walk, state: Sta
                 continue
             if done >= steps.points[point] or largest <= steps.noise:
                 break
+
             n_members = _choose(walk, ones, steps.threshold * (1.0 - _TIE) * largest, steps.step)
-            member_cost = 0.0
-            make_cost = 0.0
-            for i in range(n_members):
-                cost = count_cost
-                if members[i] >= n_columns:
-                    cost = full_cost
-                elif not data.equal:
-                    cost = add_cost * state.kept[0, members[i]] / mean_weight
-                member_cost += cost
-                if slots[members[i]] < 0:
-                    make_cost += cost
+            all_cost, make_cost = _weigh(design, members, n_members, kept, mean_weight, prices)
             gain = full_cost - scale_cost * n_members
             keep = gain > 0.0 and make_cost <= spared + gain
-            if keep:
+            if keep:  # the smooth part of the change, with the curvature from before the step
                 n_kept = n_slots
-                n_slots = _step_pull(data, walk, state, n_members, n_slots)
+                for i in range(n_members):
+                    if slots[members[i]] < 0:
+                        owners[n_slots] = members[i]
+                        slots[members[i]] = n_slots
+                        n_slots += 1
                 if n_slots > n_kept:
                     spared = max(0.0, spared + gain - make_cost)
+                    _make_rows(design, loss.weights, sides, kept, lists, masks, counts, n_kept, n_slots)
+                for i in range(n_members):
+                    slot = slots[members[i]]
+                    for k in range(pull.shape[0]):
+                        pull[k] -= moves[i] * kept.rows[slot, k]
             else:
                 spared += max(gain, 0.0)
-            most = min(full_cost, member_cost) / add_cost
             for phase in range(2 if steps.refit else 1):  # the terms that step, then the intercept
                 if phase == 0:
-                    _move_scores(data, walk, state.scores, n_members)
+                    _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
                 else:
                     if not keep:
-                        _, pull[ones] = _pull_rows(data, state)
-                    _refit(data, walk, state, total)
-                n_slots = _settle(data, walk, state, n_slots, most)
+                        _, pull[ones] = _pull_rows(loss, scores, lists.chosen, lists.numbers)
+                    _refit(walk, scores, kept.rows, ones, total)
+                most = min(full_cost, all_cost) / add_cost
+                n_slots = _settle(design, loss, sides, kept, lists, pull, n_slots, most)
             done += 1
             stale = done % _REFRESH == 0
         models.iterations[point] = done - before
         models.gradients[point] = largest
-        models.risks[point], models.squares[point] = _risk(data, state.scores)
+        models.risks[point], models.squares[point] = _risk(loss, scores)
         for k in range(pull.shape[0]):
-            models.coefs[point, k] = walk.coef[k]
+            models.coefs[point, k] = coef[k]
 
 
 @njit(nogil=True, error_model="numpy")
@@ -648,20 +708,23 @@ def _empty(size: int) -> FloatArray:
 
 def _make_models(n_points: int, n_terms: int) -> Models:
     """Return memory for models."""
-    return Models(np.empty((n_points, n_terms)), *np.empty((3, n_points)), np.empty(n_points, dtype=np.int64))
+    gradients, risks, squares = np.empty((3, n_points))
+    return Models(np.empty((n_points, n_terms)), gradients, risks, squares, np.empty(n_points, dtype=np.int64))
 
 
-def _lay_out(rows: Rows, lower: FloatArray, upper: FloatArray, tail: float) -> tuple[Data, float]:
-    """Return rows in the layout of the loops, and the weight that is one there."""
-    n_rules = rows.bits.n_rules
+def _lay_out(
+    rows: Rows, lower: FloatArray, upper: FloatArray, tail: float
+) -> tuple[Design, RowLoss, Sides, Kept, Lists]:
+    """Return rows in the layout of the loops, the largest weight as 1, and memory with no row of the Gram kept."""
+    n_rules, n_linear = rows.bits.n_rules, rows.linear.shape[1]
     here = np.flatnonzero(rows.counted)  # words in which no row counts are left out
     places = (64 * here[:, None] + np.arange(64)).ravel()
     n_words = _LANES * max(1, -(-len(here) // _LANES))
-    n_columns = 64 * (n_rules // 64 + 1)
+    n_rows, n_columns = 64 * n_words, 64 * (n_rules // 64 + 1)
 
     def of_rows(values: FloatArray) -> FloatArray:
         """Rows of the words that stay, and zeros."""
-        kept = _empty(64 * n_words * values[0].size).reshape(64 * n_words, *values.shape[1:])
+        kept = _empty(n_rows * values[0].size).reshape(n_rows, *values.shape[1:])
         kept[len(places) :] = 0.0
         kept[: len(places)] = values[places]
         return kept
@@ -672,39 +735,22 @@ def _lay_out(rows: Rows, lower: FloatArray, upper: FloatArray, tail: float) -> t
     # Lines of an odd number of cache lines: lines a power of two apart would fight for the same part of a cache.
     column_words = np.zeros((n_words, n_columns + _LANES), dtype=np.uint64)
     column_words[:, :n_columns] = words.T
-    row_words = np.zeros((n_columns // 64, 64 * n_words + _LANES), dtype=np.uint64)
+    row_words = np.zeros((n_columns // 64, n_rows + _LANES), dtype=np.uint64)
     transpose_bits(words, row_words)
     # The path depends on the ratios of the weights only, and weights of 1 make the counts exact.
-    unit = float(rows.weights.max(initial=0.0))
-    weights = of_rows(rows.weights / unit)
+    weights = of_rows(rows.weights / rows.weights.max(initial=0.0))
     equal = bool(((weights == 0.0) | (weights == 1.0)).all())
-    sides = of_rows(lower), of_rows(upper)
-    linear, y = of_rows(rows.linear), of_rows(rows.y)
-    return Data(words, column_words, row_words, linear, y, weights, *sides, float(tail), equal, n_rules), unit
-
-
-def _make_state(data: Data) -> State:
-    """Return memory for `follow_rows`, with no row of the curved Gram kept."""
-    n_columns, n_words = data.words.shape
-    n_rows, n_linear = data.linear.shape
-    stride, n_slots = n_columns + n_linear, data.ones + n_linear + 1
     # The system commits only pages that are touched, so this costs as many rows as there are terms that step.
+    n_slots, stride = n_rules + n_linear + 1, n_columns + n_linear
     gram = _empty(n_slots * stride)
     gram[:stride] = 0.0
-    return State(
-        scores=_empty(n_rows),
-        below=np.zeros(n_words, dtype=np.uint64),
-        above=np.zeros(n_words, dtype=np.uint64),
-        gram=gram,
-        kept=gram.reshape(-1, stride),
-        owners=np.empty(n_slots, dtype=np.int64),
-        slots=np.full(stride, -1, dtype=np.int64),
-        turned=np.empty(n_rows, dtype=np.int64),
-        bends=np.empty(n_rows),
-        chosen=np.empty(n_rows, dtype=np.int64),
-        numbers=np.empty(n_rows),
-        masks=np.empty((_SIDE, n_words), dtype=np.uint64),
-        counts=np.empty((_SIDE, n_columns), dtype=np.int64),
+    owners, slots = np.empty(n_slots, dtype=np.int64), np.full(stride, -1, dtype=np.int64)
+    return (
+        Design(words, column_words, row_words, of_rows(rows.linear), n_rules, equal),
+        RowLoss(of_rows(rows.y), weights, of_rows(lower), of_rows(upper), float(tail)),
+        Sides(_empty(n_rows), words[n_rules].copy(), *np.zeros((2, n_words), dtype=np.uint64)),
+        Kept(gram, gram.reshape(-1, stride), owners, slots),
+        Lists(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(n_rows, dtype=np.int64), np.empty(n_rows)),
     )
 
 
@@ -739,25 +785,29 @@ def rows_path(
     models : Models
     intercepts : ndarray of shape (n_points,)
     """
-    data, unit = _lay_out(rows, lower, upper, tail)
-    n_rules, n_columns = data.ones, data.words.shape[0]
-    stride = n_columns + data.linear.shape[1]
-    total = float(data.weights.sum())
-    current = np.zeros(stride)
+    design, loss, sides, kept, lists = _lay_out(rows, lower, upper, tail)
+    n_rules, (n_columns, n_words) = rows.bits.n_rules, design.words.shape
+    stride = kept.rows.shape[1]
+    total = float(loss.weights.sum())
+    current, pull = np.zeros(stride), _empty(stride)
     current[:n_rules], current[n_rules], current[n_columns:] = coef[:n_rules], intercept, coef[n_rules:]
-    pull = _empty(stride)
     pull[:] = 0.0
     models = _make_models(len(steps.points), stride)
     follow_rows(
-        data,
+        design,
+        loss,
+        sides,
+        kept,
+        lists,
+        np.empty((_SIDE, n_words), dtype=np.uint64),
+        np.empty((_SIDE, n_columns), dtype=np.int64),
         steps._replace(step=2.0 / total * steps.step, noise=0.5 * total * steps.noise),
         prices,
         Walk(current, pull, np.empty(stride, dtype=np.int64), np.empty(stride)),
-        _make_state(data),
         models,
     )
     coefs, gradients, risks, squares, iterations = models
-    own = np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]])
+    own, unit = np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]]), float(rows.weights.max(initial=0.0))
     return Models(own, 2.0 / total * gradients, risks / total, unit * squares, iterations), coefs[:, n_rules].copy()
 
 
