@@ -53,37 +53,27 @@ class Workspace(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What one iteration hands to the next.
+    """What one iteration hands to the next."""
 
-    Attributes
-    ----------
-    step : float
-        Length of the next step along the gradient; 0 asks for the safe one.
-    curvature : float
-        The most that the error is thought to bend in any direction.
-    ceiling : float
-        The most that it can bend.
-    objective : float
-    gap : float
-    reference : float
-        Average of past objectives below which the next must lie.
-    mass : float
-        Sum of the weights in that average.
-    whole : bool
-        Whether the coefficients came out of a shrinkage, so zeros are exact zeros.
-    moved : bool
-        False at a fixed point.
-    """
-
-    step: float
-    curvature: float
-    ceiling: float
+    step: float  # length of the next one along the gradient; 0 asks for the safe one
+    curvature: float  # the most that the error is thought to bend in any direction
+    ceiling: float  # the most that it can bend
     objective: float
     gap: float
-    reference: float
-    mass: float
-    whole: bool
-    moved: bool
+    reference: float  # average of past objectives below which the next must lie
+    mass: float  # sum of the weights in that average
+    whole: bool  # whether the coefficients came out of a shrinkage, so zeros are exact zeros
+    moved: bool  # False at a fixed point
+
+
+class Points(NamedTuple):
+    """The solutions at the points of a path."""
+
+    coefs: FloatArray
+    objectives: FloatArray
+    gaps: FloatArray  # absolute duality gaps over all terms
+    iterations: IntArray
+    ends: IntArray  # `CONVERGED`, `LIMIT` or `STALLED`
 
 
 @njit(nogil=True, error_model="numpy")
@@ -366,13 +356,10 @@ def follow_path(
     tol: float,
     max_iter: int,
     memory: Workspace,
-    coefs: FloatArray,
-    objectives: FloatArray,
-    gaps: FloatArray,
-    iterations: IntArray,
-    ends: IntArray,
+    points: Points,
 ) -> None:
-    """Fill the last five arrays along the penalties, beginning at ``all_coef`` of the memory."""
+    """Fill the points along the penalties, beginning at ``all_coef`` of the memory."""
+    coefs, objectives, gaps, iterations, ends = points
     n_terms = x_y.shape[0]
     all_coef, all_grad = memory.all_coef, memory.all_grad
     n: Integer = np.int64(0)
@@ -428,7 +415,7 @@ def fixed_point_path(
     tol: float,
     max_iter: int,
     start: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]:
+) -> Points:
     """Follow the elastic net along decreasing penalties; nothing passed in is changed.
 
     Parameters
@@ -450,21 +437,10 @@ def fixed_point_path(
         Most iterations for one point.
     start : ndarray of shape (n_terms,)
         Coefficients to begin with.
-
-    Returns
-    -------
-    coefs : ndarray of shape (n_points, n_terms)
-    objectives : ndarray of shape (n_points,)
-    gaps : ndarray of shape (n_points,)
-        Absolute duality gaps over all terms.
-    iterations : ndarray of shape (n_points,)
-    ends : ndarray of shape (n_points,)
-        `CONVERGED`, `LIMIT` or `STALLED`.
     """
     n_terms, n_points = len(x_y), len(penalties)
-    coefs = np.empty((n_points, n_terms))
-    objectives, gaps = np.empty(n_points), np.empty(n_points)
-    iterations, ends = np.empty(n_points, dtype=np.int64), np.empty(n_points, dtype=np.int64)
+    iterations, ends = np.empty((2, n_points), dtype=np.int64)
+    points = Points(np.empty((n_points, n_terms)), np.empty(n_points), np.empty(n_points), iterations, ends)
     # A column of zeros has no use for a coefficient; the others need not wait until shrinkage has worn it away.
     used = np.where(gram.diagonal() > 0.0, start, 0.0)
     # As in the kernels of Glmnet: an odd number of cache lines a row, and pages that are committed when touched.
@@ -477,22 +453,6 @@ def fixed_point_path(
         np.empty((n_terms, stride)),
         *(np.empty(n_terms) for _ in range(7)),
     )
-    follow_path(
-        gram,
-        x_y,
-        y_y,
-        penalties,
-        l1_ratio,
-        continuation,
-        weight,
-        spectral,
-        tol,
-        max_iter,
-        memory,
-        coefs,
-        objectives,
-        gaps,
-        iterations,
-        ends,
-    )
-    return coefs, objectives, gaps, iterations, ends
+    steps = l1_ratio, continuation, weight, spectral, tol, max_iter
+    follow_path(gram, x_y, y_y, penalties, *steps, memory, points)
+    return points
