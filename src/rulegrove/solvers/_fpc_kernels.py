@@ -66,16 +66,6 @@ class Search(NamedTuple):
     moved: bool  # False at a fixed point
 
 
-class Points(NamedTuple):
-    """The solutions at the points of a path."""
-
-    coefs: FloatArray
-    objectives: FloatArray
-    gaps: FloatArray  # absolute duality gaps over all terms
-    iterations: IntArray
-    ends: IntArray  # `CONVERGED`, `LIMIT` or `STALLED`
-
-
 @njit(nogil=True, error_model="numpy")
 def bound_curvature(block: FloatArray, vector: FloatArray, image: FloatArray, n: Integer) -> tuple[float, float]:
     """Return an estimate of the largest eigenvalue of the first n rows and columns, and a value it cannot exceed.
@@ -356,10 +346,13 @@ def follow_path(
     tol: float,
     max_iter: int,
     memory: Workspace,
-    points: Points,
+    coefs: FloatArray,
+    objectives: FloatArray,
+    gaps: FloatArray,
+    iterations: IntArray,
+    ends: IntArray,
 ) -> None:
-    """Fill the points along the penalties, beginning at ``all_coef`` of the memory."""
-    coefs, objectives, gaps, iterations, ends = points
+    """Fill the last five arrays along the penalties, beginning at ``all_coef`` of the memory."""
     n_terms = x_y.shape[0]
     all_coef, all_grad = memory.all_coef, memory.all_grad
     n: Integer = np.int64(0)
@@ -415,7 +408,7 @@ def fixed_point_path(
     tol: float,
     max_iter: int,
     start: FloatArray,
-) -> Points:
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]:
     """Follow the elastic net along decreasing penalties; nothing passed in is changed.
 
     Parameters
@@ -437,10 +430,21 @@ def fixed_point_path(
         Most iterations for one point.
     start : ndarray of shape (n_terms,)
         Coefficients to begin with.
+
+    Returns
+    -------
+    coefs : ndarray of shape (n_points, n_terms)
+    objectives : ndarray of shape (n_points,)
+    gaps : ndarray of shape (n_points,)
+        Absolute duality gaps over all terms.
+    iterations : ndarray of shape (n_points,)
+    ends : ndarray of shape (n_points,)
+        `CONVERGED`, `LIMIT` or `STALLED`.
     """
     n_terms, n_points = len(x_y), len(penalties)
-    iterations, ends = np.empty((2, n_points), dtype=np.int64)
-    points = Points(np.empty((n_points, n_terms)), np.empty(n_points), np.empty(n_points), iterations, ends)
+    coefs = np.empty((n_points, n_terms))
+    objectives, gaps = np.empty(n_points), np.empty(n_points)
+    iterations, ends = np.empty(n_points, dtype=np.int64), np.empty(n_points, dtype=np.int64)
     # A column of zeros has no use for a coefficient; the others need not wait until shrinkage has worn it away.
     used = np.where(gram.diagonal() > 0.0, start, 0.0)
     # As in the kernels of Glmnet: an odd number of cache lines a row, and pages that are committed when touched.
@@ -453,6 +457,22 @@ def fixed_point_path(
         np.empty((n_terms, stride)),
         *(np.empty(n_terms) for _ in range(7)),
     )
-    steps = l1_ratio, continuation, weight, spectral, tol, max_iter
-    follow_path(gram, x_y, y_y, penalties, *steps, memory, points)
-    return points
+    follow_path(
+        gram,
+        x_y,
+        y_y,
+        penalties,
+        l1_ratio,
+        continuation,
+        weight,
+        spectral,
+        tol,
+        max_iter,
+        memory,
+        coefs,
+        objectives,
+        gaps,
+        iterations,
+        ends,
+    )
+    return coefs, objectives, gaps, iterations, ends
