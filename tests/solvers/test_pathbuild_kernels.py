@@ -5,7 +5,7 @@ import pytest
 
 from rulegrove.design.rows import Rows
 from rulegrove.solvers import _pathbuild_kernels as kernels
-from rulegrove.solvers._pathbuild_kernels import Prices
+from rulegrove.solvers._pathbuild_kernels import Prices, Steps
 
 pytestmark = pytest.mark.kernel
 
@@ -31,25 +31,8 @@ def draw(seed, n_rules=12, n_linear=2, n_rows=100, equal=True):
 
 def follow(rows, n_steps, way, threshold=0.5, refit=True, tail=0.0, step=0.05, done=0):
     lower, upper = (rows.y - tail, rows.y + tail) if tail else (np.full(rows.y.shape, -1.0), np.full(rows.y.shape, 1.0))
-    return kernels.rows_path(
-        rows.bits.words,
-        rows.counted,
-        rows.linear,
-        rows.y,
-        rows.weights,
-        lower,
-        upper,
-        tail,
-        np.zeros(rows.n_terms),
-        0.1,
-        done,
-        done + np.array([0, n_steps // 2, n_steps]),
-        threshold,
-        step,
-        refit,
-        1e-14,
-        WAYS[way],
-    )
+    steps = Steps(done, done + np.array([0, n_steps // 2, n_steps]), threshold, step, refit, 1e-14)
+    return kernels.rows_path(rows, lower, upper, tail, steps, np.zeros(rows.n_terms), 0.1, WAYS[way])
 
 
 def plain(X, y, weights, n_steps, threshold=0.5, refit=True, tail=0.0, step=0.05):
@@ -79,7 +62,7 @@ def plain(X, y, weights, n_steps, threshold=0.5, refit=True, tail=0.0, step=0.05
 @pytest.mark.parametrize("way", WAYS)
 def test_all_ways_give_the_plain_path(way, equal, n_linear, tail):
     rows, X, y, weights = draw(0, equal=equal, n_linear=n_linear)
-    coefs, intercepts, gradients, _, squares, iterations = follow(rows, 60, way, tail=tail)
+    (coefs, gradients, _, squares, iterations), intercepts = follow(rows, 60, way, tail=tail)
     for point, n_steps in enumerate([0, 30, 60]):
         coef, intercept, gradient = plain(X, y, weights, n_steps, tail=tail)
         np.testing.assert_allclose(coefs[point], coef, atol=1e-12)
@@ -92,9 +75,9 @@ def test_all_ways_give_the_plain_path(way, equal, n_linear, tail):
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_more_columns_than_a_word_and_more_words_than_a_vector(threshold):
     rows, X, y, weights = draw(1, n_rules=70, n_linear=0, n_rows=600)
-    coefs, intercepts, *_ = follow(rows, 8, "default", threshold=threshold)
+    models, intercepts = follow(rows, 8, "default", threshold=threshold)
     coef, intercept, _ = plain(X, y, weights, 8, threshold=threshold)
-    np.testing.assert_allclose(coefs[-1], coef, atol=1e-12)
+    np.testing.assert_allclose(models.coefs[-1], coef, atol=1e-12)
     assert intercepts[-1] == pytest.approx(intercept, abs=1e-12)
 
 
@@ -102,8 +85,8 @@ def test_row_that_jumps_over_the_whole_parabola():
     """Its curvature is lost and found in one step, yet its pull changes sign."""
     rows, X, y, weights = draw(2)
     for way in WAYS:
-        coefs, *_ = follow(rows, 6, way, tail=0.02, step=3.0, threshold=0.2)
-        np.testing.assert_allclose(coefs[-1], plain(X, y, weights, 6, 0.2, tail=0.02, step=3.0)[0], atol=1e-12)
+        models, _ = follow(rows, 6, way, tail=0.02, step=3.0, threshold=0.2)
+        np.testing.assert_allclose(models.coefs[-1], plain(X, y, weights, 6, 0.2, tail=0.02, step=3.0)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("equal", [True, False])
@@ -111,9 +94,9 @@ def test_row_that_jumps_over_the_whole_parabola():
 def test_refreshment_changes_nothing(way, equal):
     """Step 500 computes everything anew; the same steps counted from 1 do not."""
     rows, *_ = draw(3, equal=equal)
-    never = follow(rows, 20, way)
-    once = follow(rows, 20, way, done=490)
-    for before, after in zip(never, once, strict=True):
+    never, never_intercepts = follow(rows, 20, way)
+    once, once_intercepts = follow(rows, 20, way, done=490)
+    for before, after in zip((*never, never_intercepts), (*once, once_intercepts), strict=True):
         np.testing.assert_allclose(after, before, atol=1e-13)
 
 
@@ -135,19 +118,15 @@ def test_gram_alone_gives_the_plain_path(threshold):
     y = X @ np.array([1.0, -2.0, 0.5, 0.0, 0.0, 0.0]) + rng.normal(size=40)
     gram, x_y, y_y = X.T @ X / 40, X.T @ y / 40, float(y @ y / 40)
     points = np.array([0, 5, 30])
-    coefs, largests, risks = np.empty((3, 6)), np.empty(3), np.empty(3)
-    iterations = np.empty(3, dtype=np.int64)
-    memory = np.empty(6), np.empty(6, dtype=np.int64), np.empty(6)
-    kernels.follow_gram(
-        gram, x_y, y_y, 0, points, threshold, 0.05, 0.0, np.zeros(6), *memory, coefs, largests, risks, iterations
-    )
+    steps = Steps(0, points, threshold, 0.05, True, 0.0)
+    models = kernels.gram_path(gram, x_y, y_y, steps, np.zeros(6))
     coef = np.zeros(6)
     for done in range(31):
         if done in points:
             here = list(points).index(done)
-            np.testing.assert_allclose(coefs[here], coef, atol=1e-13)
-            assert risks[here] == pytest.approx(np.mean((y - X @ coef) ** 2))
-            assert largests[here] == pytest.approx(np.abs(x_y - gram @ coef).max())
+            np.testing.assert_allclose(models.coefs[here], coef, atol=1e-13)
+            assert models.risks[here] == pytest.approx(np.mean((y - X @ coef) ** 2))
+            assert models.gradients[here] == pytest.approx(2.0 * np.abs(x_y - gram @ coef).max())
         gradient = 2.0 * (x_y - gram @ coef)
         coef = coef + 0.05 * gradient * (np.abs(gradient) >= threshold * np.abs(gradient).max() * (1 - 1e-10))
-    np.testing.assert_array_equal(iterations, [0, 5, 25])
+    np.testing.assert_array_equal(models.iterations, [0, 5, 25])

@@ -53,37 +53,17 @@ class Workspace(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What one iteration hands to the next.
+    """What one iteration hands to the next."""
 
-    Attributes
-    ----------
-    step : float
-        Length of the next step along the gradient; 0 asks for the safe one.
-    curvature : float
-        The most that the error is thought to bend in any direction.
-    ceiling : float
-        The most that it can bend.
-    objective : float
-    gap : float
-    reference : float
-        Average of past objectives below which the next must lie.
-    mass : float
-        Sum of the weights in that average.
-    whole : bool
-        Whether the coefficients came out of a shrinkage, so zeros are exact zeros.
-    moved : bool
-        False at a fixed point.
-    """
-
-    step: float
-    curvature: float
-    ceiling: float
+    step: float  # length of the next one along the gradient; 0 asks for the safe one
+    curvature: float  # the most that the error is thought to bend in any direction
+    ceiling: float  # the most that it can bend
     objective: float
     gap: float
-    reference: float
-    mass: float
-    whole: bool
-    moved: bool
+    reference: float  # average of past objectives below which the next must lie
+    mass: float  # sum of the weights in that average
+    whole: bool  # whether the coefficients came out of a shrinkage, so zeros are exact zeros
+    moved: bool  # False at a fixed point
 
 
 @njit(nogil=True, error_model="numpy")

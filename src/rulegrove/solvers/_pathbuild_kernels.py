@@ -35,13 +35,13 @@ from rulegrove.design._kernels import (
     cgutils,
     intrinsic,
 )
+from rulegrove.design.rows import Rows
+from rulegrove.solvers._kernels import refresh
 
 Integer = int | np.int64
 
 _SIDE = 4  # bit columns that `_count_pairs` takes at a time, on both sides
 _LANES = 8  # and words
-
-_PACK_ROWS = 64  # turned rows that are copied side by side: their bits fit a first-level cache
 
 # Coefficients and scores give gradient and sides anew after so many steps. The drift is some 1e-13: an insurance.
 _REFRESH = 500
@@ -58,11 +58,92 @@ _ONE = np.uint64(1)
 
 
 class Prices(NamedTuple):
-    """Nanoseconds an operation takes, to choose the cheaper of two exact ways; no result depends on them."""
+    """Nanoseconds an operation takes, to choose the cheaper of two ways to results that differ by rounding only."""
 
     counting: float = 0.1  # the common bits of three words, counted
     adding: float = 3.0  # a number added to 64 doubles under a word as mask
     scaling: float = 0.8  # a multiple of a double from memory added to a double
+
+
+class Steps(NamedTuple):
+    """Which steps to take."""
+
+    done: int  # how many led to the coefficients to begin with
+    points: IntArray  # increasing numbers of steps, counted from the model without terms, at which to keep the model
+    threshold: float
+    step: float
+    refit: bool  # whether the intercept follows
+    noise: float  # largest absolute gradient of the mean loss that counts as none
+
+
+class Walk(NamedTuple):
+    """Where the descent stands, and the terms that step next."""
+
+    coef: FloatArray
+    pull: FloatArray  # N/2 times the negative gradient: the sum over the rows of weight, pull and term
+    members: IntArray
+    moves: FloatArray
+
+
+class Models(NamedTuple):
+    """The models at the points of a path."""
+
+    coefs: FloatArray
+    gradients: FloatArray  # largest absolute gradient of the mean loss over the terms
+    risks: FloatArray  # mean loss
+    squares: FloatArray  # weighted sum of squared errors
+    iterations: IntArray
+
+
+# The bundles below are small on purpose: a call counts a reference to each array of a bundle, needed or not.
+
+
+class Design(NamedTuple):
+    """The terms, in the layout of the loops, without the rows that do not count; nothing here changes."""
+
+    words: Words  # (n_columns, n_words): bit columns
+    column_words: Words  # (n_words, at least n_columns): the same words, side by side for one word of rows
+    row_words: Words  # (n_columns / 64, at least n_rows): the same bits, side by side for 64 columns of a row
+    linear: FloatArray  # (n_rows, n_linear)
+    ones: int  # the column of the intercept
+    equal: bool  # whether all weights are 0 or 1
+
+
+class RowLoss(NamedTuple):
+    """Targets, weights and loss of the rows, as told at the top; nothing here changes."""
+
+    y: FloatArray
+    weights: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    tail: float
+
+
+class Sides(NamedTuple):
+    """Scores of the rows and where these put them."""
+
+    scores: FloatArray
+    counted: Words  # bits of the rows that have weight
+    below: Words  # of those at or below `lower`
+    above: Words  # and of those at or above `upper`
+
+
+class Kept(NamedTuple):
+    """Rows of the curved Gram that are kept; slot 0 is the intercept's."""
+
+    gram: FloatArray  # one slot after the other
+    rows: FloatArray  # the same memory, a row a slot: the compiler makes vectors of plain loops over a row only
+    owners: IntArray  # the term of each slot
+    slots: IntArray  # the slot of each term, or -1
+
+
+class Lists(NamedTuple):
+    """Memory for lists of rows."""
+
+    turned: IntArray
+    bends: FloatArray
+    chosen: IntArray
+    numbers: FloatArray
 
 
 def _at_most(left: FloatArray, right: FloatArray, start: int) -> np.uint64:
@@ -193,48 +274,37 @@ def _add_rows(
 
 
 @_inner
-def _turn(
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    counted: Words,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-) -> int:
+def _turn(loss: RowLoss, sides: Sides, lists: Lists) -> int:
     """Find the rows that have changed sides, and return their number.
 
     Each of them goes to `turned`, with its weight times what its pull is more than if it had stayed on the line or
-    parabola it was on (`shifts`), and times the curvature it has gained or lost (`bends`).
+    parabola it was on (`numbers`), and times the curvature it has gained or lost (`bends`).
     """
+    scores, counted, below, above = sides
     n_turned = 0
     for w in range(counted.shape[0]):
-        new_below = _at_most(scores, lower, 64 * w) & counted[w]
-        new_above = _at_most(upper, scores, 64 * w) & counted[w]
+        new_below = _at_most(scores, loss.lower, 64 * w) & counted[w]
+        new_above = _at_most(loss.upper, scores, 64 * w) & counted[w]
         changed = (new_below ^ below[w]) | (new_above ^ above[w])
-        if changed == _ZERO:
-            continue
-        for i in range(64):
-            bit = _ONE << np.uint64(i)
+        n = 64 * w - 1
+        while changed != _ZERO:
+            n += 1
+            bit = _ONE << np.uint64(n & 63)
             if changed & bit == _ZERO:
                 continue
-            n = 64 * w + i
-            old = new = y[n] - scores[n]
+            changed ^= bit
+            weight = loss.weights[n]
+            old = new = loss.y[n] - scores[n]
             bend = 0.0
             if (below[w] | above[w]) & bit != _ZERO:
-                old = tail if below[w] & bit != _ZERO else -tail
-                bend += weights[n]
+                old = loss.tail if below[w] & bit != _ZERO else -loss.tail
+                bend += weight
             if (new_below | new_above) & bit != _ZERO:
-                new = tail if new_below & bit != _ZERO else -tail
-                bend -= weights[n]
-            turned[n_turned] = n
-            shifts[n_turned] = weights[n] * (new - old)
-            bends[n_turned] = bend
+                new = loss.tail if new_below & bit != _ZERO else -loss.tail
+                bend -= weight
+            lists.turned[n_turned] = n
+            lists.numbers[n_turned] = weight * (new - old)
+            lists.bends[n_turned] = bend
             n_turned += 1
         below[w] = new_below
         above[w] = new_above
@@ -242,76 +312,54 @@ def _turn(
 
 
 @_inner
-def _correct_rows(
-    row_words: Words,
-    linear: FloatArray,
-    turned: IntArray,
-    bends: FloatArray,
-    n_turned: Integer,
-    owners: IntArray,
-    n_slots: Integer,
-    gram: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
+def _bend_rows(
+    design: Design, kept: Kept, lists: Lists, first: Integer, last: Integer, n_turned: Integer, n_counted: Integer
 ) -> None:
-    """Put the kept rows of the curved Gram right after rows have turned; the last four arrays are memory.
+    """Add the `bends` of the turned rows to the kept rows in slots ``first .. last - 1``.
 
-    The turned rows are copied side by side first, some at a time, since every kept row asks for them.
+    What the first `n_counted` columns add to each other is there already.
     """
+    row_words, linear = design.row_words, design.linear
+    turned, bends, chosen, numbers = lists
     n_columns = 64 * row_words.shape[0]
     stride = n_columns + linear.shape[1]
-    for begin in range(0, n_turned, _PACK_ROWS):
-        n_packed = min(_PACK_ROWS, n_turned - begin)
-        for b in range(row_words.shape[0]):
-            for t in range(n_packed):
-                packed_words[b, t] = row_words[b, turned[begin + t]]
-        for t in range(n_packed):
-            for c in range(linear.shape[1]):
-                packed_linear[t, c] = linear[turned[begin + t], c]
-        for slot in range(n_slots):
-            owner = owners[slot]
-            n_chosen = np.int64(0)
-            for t in range(n_packed):
-                if owner >= n_columns:
-                    chosen[n_chosen] = t
-                    numbers[n_chosen] = bends[begin + t] * packed_linear[t, owner - n_columns]
-                    n_chosen += 1
-                elif (packed_words[owner >> 6, t] >> np.uint64(owner & 63)) & _ONE != _ZERO:
-                    chosen[n_chosen] = t
-                    numbers[n_chosen] = bends[begin + t]
-                    n_chosen += 1
-            if n_chosen > 0:
-                _add_rows(packed_words, packed_linear, chosen, numbers, n_chosen, gram, slot * stride)
+    for slot in range(first, last):
+        owner = kept.owners[slot]
+        n_chosen = np.int64(0)
+        for t in range(n_turned):
+            n = turned[t]
+            if owner >= n_columns:
+                chosen[n_chosen] = n
+                numbers[n_chosen] = bends[t] * linear[n, owner - n_columns]
+                n_chosen += 1
+            elif (row_words[owner >> 6, n] >> np.uint64(owner & 63)) & _ONE != _ZERO:
+                chosen[n_chosen] = n
+                numbers[n_chosen] = bends[t]
+                n_chosen += 1
+        if owner < n_counted:
+            _add_linear(linear, chosen, numbers, n_chosen, kept.gram, slot * stride + n_columns)
+        elif n_chosen > 0:
+            _add_rows(row_words, linear, chosen, numbers, n_chosen, kept.gram, slot * stride)
+
+
+@_inner
+def _forget(owners: IntArray, slots: IntArray, n_slots: Integer) -> Integer:
+    """Give up the kept rows other than the intercept's; returns how many are left."""
+    for slot in range(1, n_slots):
+        slots[owners[slot]] = -1
+    return np.int64(1)
 
 
 @_inner
 def _settle(
-    row_words: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    counted: Words,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
+    design: Design,
+    loss: RowLoss,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
     pull: FloatArray,
-    owners: IntArray,
-    slots: IntArray,
     n_slots: Integer,
-    gram: FloatArray,
-    ones: int,
     most: float,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
 ) -> Integer:
     """Let rows turn after the scores have changed: correct the pull of all terms and the kept rows of the curved Gram.
 
@@ -323,97 +371,68 @@ def _settle(
     new scores. (As printed, with the column of the largest gradient where each row's score belongs, the gradient comes
     out wrong by up to 58 times itself.)
     """
-    stride = pull.shape[0]
-    n_turned = _turn(y, weights, lower, upper, tail, counted, scores, below, above, turned, shifts, bends)
+    n_turned = _turn(loss, sides, lists)
     if n_turned == 0:
         return n_slots
-    _add_rows(row_words, linear, turned, shifts, n_turned, pull, np.int64(0))
+    _add_rows(design.row_words, design.linear, lists.turned, lists.numbers, n_turned, pull, np.int64(0))
     concerned = 0.0  # kept rows that a turned row is part of, times the curvature of all rows
     for slot in range(1, n_slots):
-        concerned += gram[ones] if owners[slot] >= 64 * row_words.shape[0] else gram[slot * stride + ones]
-    if n_turned * concerned > most * gram[ones]:
-        for slot in range(1, n_slots):
-            slots[owners[slot]] = -1
-        n_slots = np.int64(1)
-    _correct_rows(
-        row_words, linear, turned, bends, n_turned, owners, n_slots, gram, packed_words, packed_linear, chosen, shifts
-    )
+        linear = kept.owners[slot] >= design.words.shape[0]
+        concerned += kept.rows[0 if linear else slot, design.ones]
+    if n_turned * concerned > most * kept.rows[0, design.ones]:
+        n_slots = _forget(kept.owners, kept.slots, n_slots)
+    _bend_rows(design, kept, lists, np.int64(0), n_slots, n_turned, np.int64(0))
     return n_slots
 
 
 @_inner
 def _make_rows(
-    words: Words,
-    row_words: Words,
-    linear: FloatArray,
+    design: Design,
     weights: FloatArray,
-    equal: bool,
-    counted: Words,
-    below: Words,
-    above: Words,
-    owners: IntArray,
-    first: Integer,
-    last: Integer,
-    gram: FloatArray,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
     masks: Words,
     counts: IntArray,
-    chosen: IntArray,
-    numbers: FloatArray,
+    first: Integer,
+    last: Integer,
 ) -> None:
     """Make the rows of the curved Gram in slots ``first .. last - 1``, of the terms that own them.
 
-    The last four arrays are memory.
+    The arrays `masks` and `counts` are memory.
     """
+    words, below, above, rows = design.words, sides.below, sides.above, kept.rows
     n_columns, n_words = words.shape
-    stride = n_columns + linear.shape[1]
-    for begin in range(first, last if equal else first, _SIDE):  # rules with rules: counting is the fastest way
+    n_counted = n_columns if design.equal else np.int64(0)
+    for slot in range(first, last):
+        for k in range(n_counted if kept.owners[slot] < n_columns else 0, rows.shape[1]):
+            rows[slot, k] = 0.0
+    for begin in range(first, last if n_counted > 0 else first, _SIDE):  # rules with rules: counting is the fastest way
         for i in range(_SIDE):
-            owner = owners[min(begin + i, last - 1)]
+            owner = kept.owners[min(begin + i, last - 1)]
             for w in range(n_words):
                 masks[i, w] = words[owner, w] & ~(below[w] | above[w]) if owner < n_columns else _ZERO
         for k in range(0, n_columns, _SIDE):
             _count_pairs(masks, 0, words, k, 0, n_words, counts, k)
         for i in range(min(_SIDE, last - begin)):
             for k in range(n_columns):
-                gram[(begin + i) * stride + k] = counts[i, k]
-    for slot in range(first, last):
-        owner = owners[slot]
-        by_counts = equal and owner < n_columns
-        if by_counts and linear.shape[1] == 0:
-            continue
-        n_chosen = np.int64(0)
-        for n in range(weights.shape[0]):
-            bit = _ONE << np.uint64(n & 63)
-            if counted[n >> 6] & ~(below[n >> 6] | above[n >> 6]) & bit == _ZERO:
-                continue
-            if owner >= n_columns:
-                chosen[n_chosen] = n
-                numbers[n_chosen] = weights[n] * linear[n, owner - n_columns]
-                n_chosen += 1
-            elif words[owner, n >> 6] & bit != _ZERO:
-                chosen[n_chosen] = n
-                numbers[n_chosen] = weights[n]
-                n_chosen += 1
-        for k in range(n_columns if by_counts else 0, stride):
-            gram[slot * stride + k] = 0.0
-        if by_counts:
-            _add_linear(linear, chosen, numbers, n_chosen, gram, slot * stride + n_columns)
-        else:
-            _add_rows(row_words, linear, chosen, numbers, n_chosen, gram, slot * stride)
+                rows[begin + i, k] = counts[i, k]
+    if n_counted > 0 and design.linear.shape[1] == 0:
+        return
+    n_curved = np.int64(0)  # a row of the Gram is what it would be if all curved rows had just turned
+    for n in range(weights.shape[0]):
+        curved = sides.counted[n >> 6] & ~(below[n >> 6] | above[n >> 6])
+        if (curved >> np.uint64(n & 63)) & _ONE != _ZERO:
+            lists.turned[n_curved] = n
+            lists.bends[n_curved] = weights[n]
+            n_curved += 1
+    _bend_rows(design, kept, lists, first, last, n_curved, n_counted)
 
 
 @_inner
-def _pull_rows(
-    y: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    scores: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
-) -> tuple[int, float]:
+def _pull_rows(loss: RowLoss, scores: FloatArray, chosen: IntArray, numbers: FloatArray) -> tuple[int, float]:
     """List the rows that pull, with weight times pull; return how many these are, and the sum."""
+    y, weights, lower, upper, tail = loss
     n_chosen = 0
     total = 0.0
     for n in range(y.shape[0]):
@@ -463,19 +482,12 @@ def _largest(values: FloatArray, left_out: Integer) -> float:
 
 
 @_inner
-def _choose(
-    pull: FloatArray,
-    left_out: Integer,
-    smallest: float,
-    step: float,
-    coef: FloatArray,
-    members: IntArray,
-    moves: FloatArray,
-) -> int:
+def _choose(walk: Walk, left_out: Integer, smallest: float, step: float) -> int:
     """Move the coefficients whose pull is at least `smallest`, and return how many those are.
 
     The paper's outline prints the cases the other way round, and compares gradients instead of their sizes.
     """
+    coef, pull, members, moves = walk
     n_members = 0
     for k in range(pull.shape[0]):
         size = abs(pull[k])
@@ -488,10 +500,37 @@ def _choose(
 
 
 @_inner
-def _risk(
-    y: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray, tail: float, scores: FloatArray
-) -> tuple[float, float]:
+def _list_moves(walk: Walk) -> int:
+    """Let the non-zero coefficients themselves be the moves, and return how many these are."""
+    coef, _, members, moves = walk
+    n_members = 0
+    for k in range(coef.shape[0]):
+        if coef[k] != 0.0:
+            members[n_members] = k
+            moves[n_members] = coef[k]
+            n_members += 1
+    return n_members
+
+
+@_inner
+def _refit(walk: Walk, scores: FloatArray, rows: FloatArray, ones: Integer, total: float) -> None:
+    """Move the intercept by its pull; the first of the `rows` is its row of the curved Gram.
+
+    With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
+    """
+    pull = walk.pull
+    move = pull[ones] / max(rows[0, ones], 0.5 * total)
+    walk.coef[ones] += move
+    for n in range(scores.shape[0]):
+        scores[n] += move
+    for k in range(pull.shape[0]):
+        pull[k] -= move * rows[0, k]
+
+
+@_inner
+def _risk(loss: RowLoss, scores: FloatArray) -> tuple[float, float]:
     """Weighted sum of the losses, and of the squared errors."""
+    y, weights, lower, upper, tail = loss
     risk = 0.0
     squares = 0.0
     for n in range(y.shape[0]):
@@ -502,342 +541,162 @@ def _risk(
     return risk, squares
 
 
+@_inner
+def _weigh(
+    design: Design, members: IntArray, n_members: Integer, kept: Kept, mean_weight: float, prices: Prices
+) -> tuple[float, float]:
+    """Return what it costs to make the rows of the curved Gram of all members, and of those that are not kept."""
+    n_columns, n_words = design.words.shape
+    add_cost = prices.adding * design.row_words.shape[0]
+    all_cost = 0.0
+    make_cost = 0.0
+    for i in range(n_members):
+        cost = prices.counting * n_columns * n_words
+        if members[i] >= n_columns:
+            cost = add_cost * design.linear.shape[0]
+        elif not design.equal:
+            cost = add_cost * kept.rows[0, members[i]] / mean_weight
+        all_cost += cost
+        if kept.slots[members[i]] < 0:
+            make_cost += cost
+    return all_cost, make_cost
+
+
 @njit(nogil=True, error_model="numpy")
 def follow_rows(
-    words: Words,
-    column_words: Words,
-    row_words: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    equal: bool,
-    counted: Words,
-    lower: FloatArray,
-    upper: FloatArray,
-    tail: float,
-    ones: int,
-    prices: FloatArray,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    refit: bool,
-    noise: float,
-    coef: FloatArray,
-    pull: FloatArray,
-    scores: FloatArray,
-    below: Words,
-    above: Words,
-    gram: FloatArray,
-    rows: FloatArray,
-    owners: IntArray,
-    slots: IntArray,
-    members: IntArray,
-    moves: FloatArray,
-    turned: IntArray,
-    shifts: FloatArray,
-    bends: FloatArray,
-    packed_words: Words,
-    packed_linear: FloatArray,
-    chosen: IntArray,
-    numbers: FloatArray,
+    design: Design,
+    loss: RowLoss,
+    sides: Sides,
+    kept: Kept,
+    lists: Lists,
     masks: Words,
     counts: IntArray,
-    coefs: FloatArray,
-    largests: FloatArray,
-    risks: FloatArray,
-    squares: FloatArray,
-    iterations: IntArray,
+    steps: Steps,
+    prices: Prices,
+    walk: Walk,
+    models: Models,
 ) -> None:
-    """Fill the last five arrays at the given numbers of steps, from `coef`, which `done` steps led to.
+    """Fill the models at the points; the walk begins at its `coef`. The pull stands for the gradient in `steps`.
 
-    Parameters
-    ----------
-    words : ndarray of shape (n_columns, n_words)
-        Bit columns, a multiple of 64 of them, without the rows that do not count.
-    column_words : ndarray of shape (n_words, at least n_columns)
-        The same words, side by side for one word of rows.
-    row_words : ndarray of shape (n_columns / 64, at least n_rows)
-        The same bits, row by row: side by side for 64 rules.
-    linear : ndarray of shape (n_rows, n_linear)
-    equal : bool
-        Whether all weights are 0 or 1.
-    counted : ndarray of shape (n_words,)
-    ones : int
-        The column of the intercept.
-    prices : ndarray of shape (3,)
-        Those of `Prices`.
-    points : ndarray of shape (n_points,)
-    noise : float
-        A pull of at most this counts as none.
-    pull : ndarray of shape (n_columns + n_linear,)
-        Memory for N/2 times the negative gradient: the sum over the rows of weight, pull and term.
-    below, above : ndarray of shape (n_words,)
-        Zeros; memory for the rows at or below `lower` and at or above `upper`.
-    gram : ndarray of shape (n_slots * (n_columns + n_linear),)
-        Memory for the rows of the curved Gram that are kept; slot 0 is the intercept's.
-    rows : ndarray of shape (n_slots, n_columns + n_linear)
-        The same memory: the compiler makes vectors of plain loops over a row only.
-    owners : ndarray of shape (n_slots,)
-        Memory for the terms they belong to.
-    slots : ndarray of shape (n_columns + n_linear,)
-        Minus ones; memory for the slot of each term.
-
-    Notes
-    -----
     Rows of the curved Gram are made once the passes over all bit columns that they would have spared have cost as much,
     and forgotten when it costs more to correct them than to make those of a step anew: so neither way can cost much
     more than the other would have.
     """
-    n_columns, n_words = words.shape
-    stride = pull.shape[0]
+    column_words, row_words, linear, ones = design.column_words, design.row_words, design.linear, design.ones
+    coef, pull, members, moves = walk
+    owners, slots, scores = kept.owners, kept.slots, sides.scores
+    n_columns = design.words.shape[0]
     total = 0.0
-    for n in range(weights.shape[0]):
-        total += weights[n]
-    mean_weight = total / weights.shape[0]
+    for n in range(scores.shape[0]):
+        total += loss.weights[n]
+    mean_weight = total / scores.shape[0]
+    add_cost = prices.adding * row_words.shape[0]
+    full_cost = add_cost * scores.shape[0]
+    scale_cost = prices.scaling * pull.shape[0]
     none: Integer = np.int64(0)  # a literal would compile all that it is passed to twice
-    one: Integer = np.int64(1)
-    count_cost = prices[0] * n_columns * n_words
-    add_cost = prices[1] * row_words.shape[0]
-    full_cost = add_cost * y.shape[0]
-    scale_cost = prices[2] * stride
     owners[0] = ones
     slots[ones] = 0
     n_slots = none
-    n_members = none
+    done = steps.done
     spared = 0.0
     largest = 0.0
     keep = False
-    refresh = True
-    for point in range(points.shape[0]):
+    stale = True
+    for point in range(steps.points.shape[0]):
         before = done
         while True:
-            if refresh:
-                n_members = none
-                for k in range(stride):
-                    if coef[k] != 0.0:
-                        members[n_members] = k
-                        moves[n_members] = coef[k]
-                        n_members += 1
+            if stale:  # scores and sides from the coefficients, and rows of the Gram that are no exact counts
                 for n in range(scores.shape[0]):
                     scores[n] = 0.0
-                _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
-                n_slots = _settle(
-                    row_words,
-                    linear,
-                    y,
-                    weights,
-                    lower,
-                    upper,
-                    tail,
-                    counted,
-                    scores,
-                    below,
-                    above,
-                    pull,
-                    owners,
-                    slots,
-                    n_slots,
-                    gram,
-                    ones,
-                    1e300,
-                    turned,
-                    shifts,
-                    bends,
-                    packed_words,
-                    packed_linear,
-                    chosen,
-                )
-                if n_slots == 0 or not equal or linear.shape[1] > 0:  # none are kept, or they are no exact counts
-                    for slot in range(1, n_slots):
-                        slots[owners[slot]] = -1
-                    n_slots = one
-                    _make_rows(
-                        words,
-                        row_words,
-                        linear,
-                        weights,
-                        equal,
-                        counted,
-                        below,
-                        above,
-                        owners,
-                        none,
-                        one,
-                        gram,
-                        masks,
-                        counts,
-                        chosen,
-                        numbers,
-                    )
-            if refresh or not keep:
-                n_chosen, _ = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
-                for k in range(stride):
+                _move_scores(column_words, n_columns, linear, members, moves, _list_moves(walk), scores)
+                n_slots = _settle(design, loss, sides, kept, lists, pull, n_slots, 1e300)
+                if n_slots == 0 or not design.equal or linear.shape[1] > 0:
+                    n_slots = _forget(owners, slots, n_slots)
+                    _make_rows(design, loss.weights, sides, kept, lists, masks, counts, none, n_slots)
+            if stale or not keep:  # a pass over all bit columns
+                n_chosen, _ = _pull_rows(loss, scores, lists.chosen, lists.numbers)
+                for k in range(pull.shape[0]):
                     pull[k] = 0.0
-                _add_rows(row_words, linear, chosen, numbers, n_chosen, pull, none)
-            fresh = refresh
-            refresh = False
+                _add_rows(row_words, linear, lists.chosen, lists.numbers, n_chosen, pull, none)
+            fresh = stale
             largest = _largest(pull, ones)
-            if largest <= 1e3 * noise and not fresh:  # so small that the drift may show
-                refresh = True
+            stale = largest <= 1e3 * steps.noise and not fresh  # so small that the drift may show
+            if stale:
                 continue
-            if done >= points[point] or largest <= noise:
+            if done >= steps.points[point] or largest <= steps.noise:
                 break
 
-            n_members = _choose(pull, ones, threshold * (1.0 - _TIE) * largest, step, coef, members, moves)
-            n_kept = n_slots
-            member_cost = 0.0
-            make_cost = 0.0
-            n_missing = 0
-            for i in range(n_members):
-                cost = count_cost
-                if members[i] >= n_columns:
-                    cost = full_cost
-                elif not equal:
-                    cost = add_cost * rows[0, members[i]] / mean_weight
-                member_cost += cost
-                if slots[members[i]] < 0:
-                    make_cost += cost
-                    n_missing += 1
+            n_members = _choose(walk, ones, steps.threshold * (1.0 - _TIE) * largest, steps.step)
+            all_cost, make_cost = _weigh(design, members, n_members, kept, mean_weight, prices)
             gain = full_cost - scale_cost * n_members
             keep = gain > 0.0 and make_cost <= spared + gain
             if keep:  # the smooth part of the change, with the curvature from before the step
-                if n_missing > 0:
+                n_kept = n_slots
+                for i in range(n_members):
+                    if slots[members[i]] < 0:
+                        owners[n_slots] = members[i]
+                        slots[members[i]] = n_slots
+                        n_slots += 1
+                if n_slots > n_kept:
                     spared = max(0.0, spared + gain - make_cost)
-                    for i in range(n_members):
-                        if slots[members[i]] < 0:
-                            owners[n_slots] = members[i]
-                            slots[members[i]] = n_slots
-                            n_slots += 1
-                    _make_rows(
-                        words,
-                        row_words,
-                        linear,
-                        weights,
-                        equal,
-                        counted,
-                        below,
-                        above,
-                        owners,
-                        n_kept,
-                        n_slots,
-                        gram,
-                        masks,
-                        counts,
-                        chosen,
-                        numbers,
-                    )
+                    _make_rows(design, loss.weights, sides, kept, lists, masks, counts, n_kept, n_slots)
                 for i in range(n_members):
                     slot = slots[members[i]]
-                    for k in range(stride):
-                        pull[k] -= moves[i] * rows[slot, k]
+                    for k in range(pull.shape[0]):
+                        pull[k] -= moves[i] * kept.rows[slot, k]
             else:
                 spared += max(gain, 0.0)
-            most = min(full_cost, member_cost) / add_cost
-            for phase in range(2 if refit else 1):  # the terms that step, then the intercept
+            for phase in range(2 if steps.refit else 1):  # the terms that step, then the intercept
                 if phase == 0:
                     _move_scores(column_words, n_columns, linear, members, moves, n_members, scores)
                 else:
                     if not keep:
-                        _, pull[ones] = _pull_rows(y, weights, lower, upper, tail, scores, chosen, numbers)
-                    # With the curvature of half the rows at least, the risk cannot rise: R(a0 + e) <= R - g0 e + e^2.
-                    move = pull[ones] / max(gram[ones], 0.5 * total)
-                    coef[ones] += move
-                    for n in range(scores.shape[0]):
-                        scores[n] += move
-                    for k in range(stride):
-                        pull[k] -= move * rows[0, k]
-                n_slots = _settle(
-                    row_words,
-                    linear,
-                    y,
-                    weights,
-                    lower,
-                    upper,
-                    tail,
-                    counted,
-                    scores,
-                    below,
-                    above,
-                    pull,
-                    owners,
-                    slots,
-                    n_slots,
-                    gram,
-                    ones,
-                    most,
-                    turned,
-                    shifts,
-                    bends,
-                    packed_words,
-                    packed_linear,
-                    chosen,
-                )
+                        _, pull[ones] = _pull_rows(loss, scores, lists.chosen, lists.numbers)
+                    _refit(walk, scores, kept.rows, ones, total)
+                most = min(full_cost, all_cost) / add_cost
+                n_slots = _settle(design, loss, sides, kept, lists, pull, n_slots, most)
             done += 1
-            refresh = done % _REFRESH == 0
-
-        iterations[point] = done - before
-        largests[point] = largest
-        risks[point], squares[point] = _risk(y, weights, lower, upper, tail, scores)
-        for k in range(stride):
-            coefs[point, k] = coef[k]
+            stale = done % _REFRESH == 0
+        models.iterations[point] = done - before
+        models.gradients[point] = largest
+        models.risks[point], models.squares[point] = _risk(loss, scores)
+        for k in range(pull.shape[0]):
+            models.coefs[point, k] = coef[k]
 
 
 @njit(nogil=True, error_model="numpy")
-def follow_gram(
-    gram: FloatArray,
-    x_y: FloatArray,
-    y_y: float,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    noise: float,
-    coef: FloatArray,
-    grad: FloatArray,
-    members: IntArray,
-    moves: FloatArray,
-    coefs: FloatArray,
-    largests: FloatArray,
-    risks: FloatArray,
-    iterations: IntArray,
-) -> None:
-    """Fill the last four arrays for the squared error, from `coef`, which `done` steps led to; the rest is memory.
+def follow_gram(gram: FloatArray, x_y: FloatArray, y_y: float, steps: Steps, walk: Walk, models: Models) -> None:
+    """Fill the models of the squared error at the points; the walk begins at its `coef`.
 
-    `grad` holds half the negative gradient, ``x_y - gram @ coef``.
+    Its pull is half the negative gradient, ``x_y - gram @ coef``, which stands for the gradient in `steps`.
     """
+    coef, pull = walk.coef, walk.pull
     n_terms = x_y.shape[0]
+    done = steps.done
     stale = True
     largest = 0.0
-    for point in range(points.shape[0]):
+    for point in range(steps.points.shape[0]):
         before = done
         while True:
-            if stale or (largest <= 1e3 * noise and done % _REFRESH != 0):
-                for k in range(n_terms):
-                    grad[k] = x_y[k]
-                for j in range(n_terms):
-                    if coef[j] != 0.0:
-                        for k in range(n_terms):
-                            grad[k] -= coef[j] * gram[j, k]
-            largest = _largest(grad, np.int64(-1))
+            if stale or (largest <= 1e3 * steps.noise and done % _REFRESH != 0):
+                refresh(gram, x_y, coef, pull, n_terms)
+            largest = _largest(pull, np.int64(-1))
             stale = False
-            if done >= points[point] or largest <= noise:
+            if done >= steps.points[point] or largest <= steps.noise:
                 break
-            n_members = _choose(
-                grad, np.int64(-1), threshold * (1.0 - _TIE) * largest, 2.0 * step, coef, members, moves
-            )
+            n_members = _choose(walk, np.int64(-1), steps.threshold * (1.0 - _TIE) * largest, steps.step)
             for i in range(n_members):
                 for k in range(n_terms):
-                    grad[k] -= moves[i] * gram[members[i], k]
+                    pull[k] -= walk.moves[i] * gram[walk.members[i], k]
             done += 1
             stale = done % _REFRESH == 0
-        iterations[point] = done - before
-        largests[point] = largest
+        models.iterations[point] = done - before
+        models.gradients[point] = largest
         risk = y_y
         for k in range(n_terms):
-            risk -= coef[k] * (x_y[k] + grad[k])
-            coefs[point, k] = coef[k]
-        risks[point] = max(risk, 0.0)
+            risk -= coef[k] * (x_y[k] + pull[k])
+            models.coefs[point, k] = coef[k]
+        models.risks[point] = models.squares[point] = max(risk, 0.0)
 
 
 def _empty(size: int) -> FloatArray:
@@ -847,153 +706,119 @@ def _empty(size: int) -> FloatArray:
     return memory[first : first + size]
 
 
+def _make_models(n_points: int, n_terms: int) -> Models:
+    """Return memory for models."""
+    gradients, risks, squares = np.empty((3, n_points))
+    return Models(np.empty((n_points, n_terms)), gradients, risks, squares, np.empty(n_points, dtype=np.int64))
+
+
+def _lay_out(
+    rows: Rows, lower: FloatArray, upper: FloatArray, tail: float
+) -> tuple[Design, RowLoss, Sides, Kept, Lists]:
+    """Return rows in the layout of the loops, the largest weight as 1, and memory with no row of the Gram kept."""
+    n_rules, n_linear = rows.bits.n_rules, rows.linear.shape[1]
+    here = np.flatnonzero(rows.counted)  # words in which no row counts are left out
+    places = (64 * here[:, None] + np.arange(64)).ravel()
+    n_words = _LANES * max(1, -(-len(here) // _LANES))
+    n_rows, n_columns = 64 * n_words, 64 * (n_rules // 64 + 1)
+
+    def of_rows(values: FloatArray) -> FloatArray:
+        """Rows of the words that stay, and zeros."""
+        kept = _empty(n_rows * values[0].size).reshape(n_rows, *values.shape[1:])
+        kept[len(places) :] = 0.0
+        kept[: len(places)] = values[places]
+        return kept
+
+    words = np.zeros((n_columns, n_words), dtype=np.uint64)
+    words[:n_rules, : len(here)] = rows.bits.words[:, here] & rows.counted[here]
+    words[n_rules, : len(here)] = rows.counted[here]
+    # Lines of an odd number of cache lines: lines a power of two apart would fight for the same part of a cache.
+    column_words = np.zeros((n_words, n_columns + _LANES), dtype=np.uint64)
+    column_words[:, :n_columns] = words.T
+    row_words = np.zeros((n_columns // 64, n_rows + _LANES), dtype=np.uint64)
+    transpose_bits(words, row_words)
+    # The path depends on the ratios of the weights only, and weights of 1 make the counts exact.
+    weights = of_rows(rows.weights / rows.weights.max(initial=0.0))
+    equal = bool(((weights == 0.0) | (weights == 1.0)).all())
+    # The system commits only pages that are touched, so this costs as many rows as there are terms that step.
+    n_slots, stride = n_rules + n_linear + 1, n_columns + n_linear
+    gram = _empty(n_slots * stride)
+    gram[:stride] = 0.0
+    owners, slots = np.empty(n_slots, dtype=np.int64), np.full(stride, -1, dtype=np.int64)
+    return (
+        Design(words, column_words, row_words, of_rows(rows.linear), n_rules, equal),
+        RowLoss(of_rows(rows.y), weights, of_rows(lower), of_rows(upper), float(tail)),
+        Sides(_empty(n_rows), words[n_rules].copy(), *np.zeros((2, n_words), dtype=np.uint64)),
+        Kept(gram, gram.reshape(-1, stride), owners, slots),
+        Lists(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(n_rows, dtype=np.int64), np.empty(n_rows)),
+    )
+
+
 def rows_path(
-    words: Words,
-    counted: Words,
-    linear: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
+    rows: Rows,
     lower: FloatArray,
     upper: FloatArray,
     tail: float,
+    steps: Steps,
     coef: FloatArray,
     intercept: float,
-    done: int,
-    points: IntArray,
-    threshold: float,
-    step: float,
-    refit: bool,
-    noise: float,
     prices: Prices = Prices(),  # noqa: B008
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
+) -> tuple[Models, FloatArray]:
     """Follow the thresholded descent over rows; nothing passed in is changed.
 
     Parameters
     ----------
-    words : ndarray of shape (n_rules, n_words), uint64
-    counted : ndarray of shape (n_words,), uint64
-        Bits of the rows that have weight.
-    linear : ndarray of shape (n_rows, n_linear)
-    y, weights : ndarray of shape (n_rows,)
+    rows : Rows
     lower, upper : ndarray of shape (n_rows,)
         Scores between which the loss of each row is curved.
     tail : float
         Pull beyond.
+    steps : Steps
     coef : ndarray of shape (n_terms,)
         Where to begin.
     intercept : float
-    done : int
-        Steps that led there.
-    points : ndarray of shape (n_points,), int64
-        Increasing numbers of steps, counted from the model without terms.
-    threshold, step : float
-    refit : bool
-        Whether the intercept follows.
-    noise : float
-        Largest absolute gradient of the mean loss that counts as none.
     prices : Prices
         What operations cost; it decides between ways to the same result.
 
     Returns
     -------
-    coefs : ndarray of shape (n_points, n_terms)
+    models : Models
     intercepts : ndarray of shape (n_points,)
-    gradients : ndarray of shape (n_points,)
-        Largest absolute gradient of the mean loss over the terms.
-    risks : ndarray of shape (n_points,)
-        Mean loss.
-    squares : ndarray of shape (n_points,)
-        Weighted sum of squared errors.
-    iterations : ndarray of shape (n_points,)
     """
-    n_rules, n_linear = len(words), linear.shape[1]
-    here = np.flatnonzero(counted)  # words in which no row counts are left out
-    places = (64 * here[:, None] + np.arange(64)).ravel()
-    n_words = _LANES * max(1, -(-len(here) // _LANES))
-    n_columns = 64 * (n_rules // 64 + 1)
-    stride = n_columns + n_linear
-
-    def of_rows(values: FloatArray) -> FloatArray:
-        """Rows of the words that stay, and zeros."""
-        kept = _empty(64 * n_words * values[0].size).reshape(64 * n_words, *values.shape[1:])
-        kept[len(places) :] = 0.0
-        kept[: len(places)] = values[places]
-        return kept
-
-    columns = np.zeros((n_columns, n_words), dtype=np.uint64)
-    columns[:n_rules, : len(here)] = words[:, here] & counted[here]
-    columns[n_rules, : len(here)] = counted[here]
-    # Lines of an odd number of cache lines: lines a power of two apart would fight for the same part of a cache.
-    column_words = np.zeros((n_words, n_columns + _LANES), dtype=np.uint64)
-    column_words[:, :n_columns] = columns.T
-    row_words = np.zeros((n_columns // 64, 64 * n_words + _LANES), dtype=np.uint64)
-    transpose_bits(columns, row_words)
-    # The path depends on the ratios of the weights only, and weights of 1 make the counts exact.
-    unit = float(weights.max(initial=0.0))
-    row_weights = of_rows(weights / unit)
-    total = float(row_weights.sum())
-    # The system commits only pages that are touched, so this costs as many rows as there are terms that step.
-    gram = _empty((n_rules + n_linear + 1) * stride)
-    gram[:stride] = 0.0
-    pull = _empty(stride)
-    pull[:] = 0.0
-    current = np.zeros(stride)
+    design, loss, sides, kept, lists = _lay_out(rows, lower, upper, tail)
+    n_rules, (n_columns, n_words) = rows.bits.n_rules, design.words.shape
+    stride = kept.rows.shape[1]
+    total = float(loss.weights.sum())
+    current, pull = np.zeros(stride), _empty(stride)
     current[:n_rules], current[n_rules], current[n_columns:] = coef[:n_rules], intercept, coef[n_rules:]
-    n_points = len(points)
-    coefs = np.empty((n_points, stride))
-    largests, risks, squares = np.empty(n_points), np.empty(n_points), np.empty(n_points)
-    iterations = np.empty(n_points, dtype=np.int64)
+    pull[:] = 0.0
+    models = _make_models(len(steps.points), stride)
     follow_rows(
-        columns,
-        column_words,
-        row_words,
-        of_rows(linear),
-        of_rows(y),
-        row_weights,
-        bool(((row_weights == 0.0) | (row_weights == 1.0)).all()),
-        columns[n_rules].copy(),
-        of_rows(lower),
-        of_rows(upper),
-        float(tail),
-        n_rules,
-        np.array(prices),
-        done,
-        points,
-        float(threshold),
-        2.0 / total * step,
-        refit,
-        0.5 * total * noise,
-        coef=current,
-        pull=pull,
-        scores=_empty(64 * n_words),
-        below=np.zeros(n_words, dtype=np.uint64),
-        above=np.zeros(n_words, dtype=np.uint64),
-        gram=gram,
-        rows=gram.reshape(-1, stride),
-        owners=np.empty(n_rules + n_linear + 1, dtype=np.int64),
-        slots=np.full(stride, -1, dtype=np.int64),
-        members=np.empty(stride, dtype=np.int64),
-        moves=np.empty(stride),
-        turned=np.empty(64 * n_words, dtype=np.int64),
-        shifts=np.empty(64 * n_words),
-        bends=np.empty(64 * n_words),
-        packed_words=np.empty((n_columns // 64, _PACK_ROWS + _LANES), dtype=np.uint64),
-        packed_linear=np.empty((_PACK_ROWS, n_linear)),
-        chosen=np.empty(64 * n_words, dtype=np.int64),
-        numbers=np.empty(64 * n_words),
-        masks=np.empty((_SIDE, n_words), dtype=np.uint64),
-        counts=np.empty((_SIDE, n_columns), dtype=np.int64),
-        coefs=coefs,
-        largests=largests,
-        risks=risks,
-        squares=squares,
-        iterations=iterations,
+        design,
+        loss,
+        sides,
+        kept,
+        lists,
+        np.empty((_SIDE, n_words), dtype=np.uint64),
+        np.empty((_SIDE, n_columns), dtype=np.int64),
+        steps._replace(step=2.0 / total * steps.step, noise=0.5 * total * steps.noise),
+        prices,
+        Walk(current, pull, np.empty(stride, dtype=np.int64), np.empty(stride)),
+        models,
     )
-    return (
-        np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]]),
-        coefs[:, n_rules].copy(),
-        2.0 / total * largests,
-        risks / total,
-        unit * squares,
-        iterations,
-    )
+    coefs, gradients, risks, squares, iterations = models
+    own, unit = np.hstack([coefs[:, :n_rules], coefs[:, n_columns:]]), float(rows.weights.max(initial=0.0))
+    return Models(own, 2.0 / total * gradients, risks / total, unit * squares, iterations), coefs[:, n_rules].copy()
+
+
+def gram_path(gram: FloatArray, x_y: FloatArray, y_y: float, steps: Steps, coef: FloatArray) -> Models:
+    """Follow the thresholded descent of the squared error from the Gram; nothing passed in is changed.
+
+    The intercept that follows is no matter of this: `gram` and `x_y` are centred or not. The squared errors have the
+    total weight 1.
+    """
+    n_terms = len(x_y)
+    models = _make_models(len(steps.points), n_terms)
+    walk = Walk(coef.copy(), np.empty(n_terms), np.empty(n_terms, dtype=np.int64), np.empty(n_terms))
+    follow_gram(gram, x_y, y_y, steps._replace(step=2.0 * steps.step, noise=0.5 * steps.noise), walk, models)
+    return models._replace(gradients=2.0 * models.gradients)

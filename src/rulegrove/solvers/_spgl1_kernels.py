@@ -342,23 +342,13 @@ def _solve_block(
 
 
 @njit(nogil=True, error_model="numpy")
-def _admit(
-    gram: FloatArray,
-    all_coef: FloatArray,
-    all_grad: FloatArray,
-    inside: ByteArray,
-    members: IntArray,
-    block: FloatArray,
-    deviations: FloatArray,
-    n: Integer,
-    threshold: float,
-    largest: float,
-) -> Integer:
+def _admit(gram: FloatArray, memory: Memory, n: Integer, threshold: float, largest: float) -> Integer:
     """Let active terms and gradients from the threshold up to the largest into the working set; returns its size.
 
     Of those that are not active at most about as many as are enter, the largest gradients first: far from the
     solution the threshold says little.
     """
+    all_coef, all_grad, inside, members, block = memory[:5]
     n_terms = all_coef.shape[0]
     active = 0
     for k in range(n_terms):
@@ -378,7 +368,7 @@ def _admit(
                 value = gram[k, members[i]]
                 block[n, i] = value
                 block[i, n] = value
-            deviations[n] = np.sqrt(max(block[n, n], 0.0))
+            memory.deviations[n] = np.sqrt(max(block[n, n], 0.0))
             n += 1
     return n
 
@@ -436,18 +426,7 @@ def solve_ball(
                     memory.inside[members[i]] = 0
                 n = np.int64(0)
         before = n
-        n = _admit(
-            gram,
-            all_coef,
-            all_grad,
-            memory.inside,
-            members,
-            memory.block,
-            memory.deviations,
-            n,
-            threshold,
-            largest,
-        )
+        n = _admit(gram, memory, n, threshold, largest)
         # With no new term the last steps should have left a third of the gap; only rounding can prevent them.
         if n == before and gap > 0.5 * last_gap:
             return n, iterations, gap, largest, STALLED

@@ -8,9 +8,12 @@ import numpy as np
 
 from rulegrove._typing import FloatArray
 from rulegrove.solvers._checking import check_limits, check_points, check_start, check_unconstrained, warn_not_converged
-from rulegrove.solvers._fpc_kernels import CONVERGED, LIMIT, STALLED, fixed_point_path
+from rulegrove.solvers._fpc_kernels import CONVERGED, fixed_point_path
 from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status, least_squares_path
 from rulegrove.solvers.scaling import fit_weight_from_penalty, penalty_from_fit_weight, penalty_grid
+
+# The numbers that the kernel has for its ends.
+_ENDS = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED)
 
 
 class Fpc(BaseSolver):
@@ -168,7 +171,6 @@ class Fpc(BaseSolver):
         seconds = time.perf_counter() - began
         fit_weights = np.array([fit_weight_from_penalty(value, problem.weight) for value in values])
         norms = self.l1_ratio * np.abs(coefs).sum(axis=1) + 0.5 * (1.0 - self.l1_ratio) * (coefs**2).sum(axis=1)
-        words = {LIMIT: Status.MAX_ITER, STALLED: Status.STALLED}
         path = least_squares_path(
             problem,
             Parameter("fit_weight", fit_weights),
@@ -177,7 +179,7 @@ class Fpc(BaseSolver):
             errors=2.0 * (objectives - values * norms),
             gaps=gaps,
             iterations=iterations,
-            status=tuple(words.get(end, Status.CONVERGED) for end in ends.tolist()),
+            status=tuple(_ENDS[end] for end in ends),
             seconds=seconds,
         )
         warn_not_converged(self, "fit_weight", fit_weights, path.gaps, ends == CONVERGED)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from rulegrove.solvers._checking import (
     check_start,
     check_unconstrained,
 )
-from rulegrove.solvers._pathbuild_kernels import follow_gram, rows_path
+from rulegrove.solvers._pathbuild_kernels import Models, Steps, gram_path, rows_path
 from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status
 
 # A gradient this far below the largest that the target could cause is rounding.
@@ -178,90 +179,61 @@ class Pathbuild(BaseSolver):
         counts = _check_counts(self.grid(problem) if points is None else points)
         coef, intercept, done = self._check_start(start, problem, int(counts[0]))
         limit = _NOISE * 2.0 * math.sqrt(problem.y_y + problem.y_mean**2) * math.sqrt(_largest_square(problem))
+        refit = self.intercept == "refit"
+        step = self._safe_step(problem.curvature if refit and not self.needs_rows else problem.raw_curvature)
+        steps = Steps(done, counts, float(self.threshold), step, refit, limit)
         began = time.perf_counter()
         follow = self._follow_rows if self.needs_rows else self._follow_gram
-        coefs, intercepts, gradients, risks, squares, iterations = follow(problem, coef, intercept, done, counts, limit)
+        models, intercepts = follow(problem, steps, coef, intercept)
         return Path(
             parameter=Parameter("steps", counts.astype(np.float64)),
-            penalties=0.5 * gradients,
-            coefs=coefs,
+            penalties=0.5 * models.gradients,
+            coefs=models.coefs,
             intercepts=intercepts,
             gaps=np.full(len(counts), np.nan),
-            iterations=iterations,
-            status=tuple(Status.STATIONARY if size <= limit else Status.ON_THE_WAY for size in gradients),
+            iterations=models.iterations,
+            status=tuple(Status.STATIONARY if size <= limit else Status.ON_THE_WAY for size in models.gradients),
             seconds=time.perf_counter() - began,
-            residuals=np.sqrt(squares),
-            risks=risks,
+            residuals=np.sqrt(models.squares),
+            risks=models.risks,
             weight=problem.weight,
         )
 
     def _follow_rows(
-        self, problem: Problem, coef: FloatArray, intercept: float | None, done: int, counts: IntArray, limit: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
-        """Descend over the rows: coefficients, intercepts, gradients, risks, squared errors and steps of each point."""
+        self, problem: Problem, steps: Steps, coef: FloatArray, intercept: float | None
+    ) -> tuple[Models, FloatArray]:
+        """Descend over the rows: the models at the points, and their intercepts."""
         rows = check_rows(self, problem)
         here = rows.weights > 0
-        y = np.where(here, rows.y, 0.0)
+        rows = replace(rows, y=np.where(here, rows.y, 0.0))
         loss = self.training_loss(problem)
         tail = 0.0
         if isinstance(loss, Huber):
             tail = loss.delta
-            lower, upper = y - tail, y + tail
+            lower, upper = rows.y - tail, rows.y + tail
         else:
-            _check_classes(self, y[here])
+            _check_classes(self, rows.y[here])
             # Beyond -1 and +1 the ramp is level on both sides, the squared hinge on the right side only.
             far = 1.0 if loss.name == "ramp" else np.inf
-            lower, upper = np.where(y > 0, -far, -1.0), np.where(y > 0, 1.0, far)
+            lower, upper = np.where(rows.y > 0, -far, -1.0), np.where(rows.y > 0, 1.0, far)
         if intercept is None:
-            intercept = float(loss.best_constant(y[here], rows.weights[here]))
-        return rows_path(
-            rows.bits.words,
-            rows.counted,
-            rows.linear,
-            y,
-            rows.weights,
-            lower,
-            upper,
-            tail,
-            coef,
-            intercept,
-            done,
-            counts,
-            float(self.threshold),
-            self._safe_step(problem.raw_curvature),
-            self.intercept == "refit",
-            limit,
-        )
+            intercept = float(loss.best_constant(rows.y[here], rows.weights[here]))
+        return rows_path(rows, lower, upper, tail, steps, coef, intercept)
 
     def _follow_gram(
-        self, problem: Problem, coef: FloatArray, intercept: float | None, done: int, counts: IntArray, limit: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
+        self, problem: Problem, steps: Steps, coef: FloatArray, intercept: float | None
+    ) -> tuple[Models, FloatArray]:
         """Descend from the statistics; to refit the intercept after each step is to centre the terms."""
-        fixed = self.intercept == "fixed"
-        gram = problem.gram + np.outer(problem.x_mean, problem.x_mean) if fixed else problem.gram
-        n_points, n_terms = len(counts), problem.n_terms
-        coefs, gradients, risks = np.empty((n_points, n_terms)), np.empty(n_points), np.empty(n_points)
-        iterations = np.empty(n_points, dtype=np.int64)
-        follow_gram(
+        gram = problem.gram if steps.refit else problem.gram + np.outer(problem.x_mean, problem.x_mean)
+        models = gram_path(
             np.ascontiguousarray(gram, dtype=np.float64),
             np.ascontiguousarray(problem.x_y, dtype=np.float64),
             float(problem.y_y),
-            done,
-            counts,
-            float(self.threshold),
-            self._safe_step(problem.raw_curvature if fixed else problem.curvature),
-            0.5 * limit,
+            steps,
             coef,
-            np.empty(n_terms),
-            np.empty(n_terms, dtype=np.int64),
-            np.empty(n_terms),
-            coefs,
-            gradients,
-            risks,
-            iterations,
         )
-        intercepts = np.full(n_points, problem.y_mean) if fixed else problem.y_mean - coefs @ problem.x_mean
-        return coefs, intercepts, 2.0 * gradients, risks, problem.weight * risks, iterations
+        centred = problem.x_mean if steps.refit else np.zeros(problem.n_terms)
+        return models._replace(squares=problem.weight * models.squares), problem.y_mean - models.coefs @ centred
 
     def _safe_step(self, curvature: float) -> float:
         """Return the step, no longer than one over the largest curvature of the mean loss.
