@@ -334,7 +334,7 @@ def _solve(
 
 
 @njit(nogil=True, error_model="numpy")
-def follow_path(
+def follow_path(  # memory as single arrays: a bundle of them is counted anew at each call
     gram: FloatArray,
     x_y: FloatArray,
     y_y: float,

@@ -230,7 +230,7 @@ def _minimise_on_face(
 
 
 @njit(nogil=True, error_model="numpy")
-def _solve_block(
+def _solve_block(  # one loop whose state every part of it needs
     memory: Memory, n: Integer, radius: float, l2: float, scale: float, tol: float, max_iter: Integer
 ) -> int:
     """Minimise over the working set, changing ``coef``; returns the steps. ``scale`` is the standard deviation of y.
