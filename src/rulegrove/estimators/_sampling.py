@@ -171,7 +171,8 @@ class TargetSummary:
         """Whether rows that count differ in weight, once the classes are weighted."""
         factors = np.ones(len(self.labels)) if class_weights is None else class_weights
         here = (self.n_counted > 0) & (factors > 0)
-        low, high = self.lightest[here] * factors[here], self.heaviest[here] * factors[here]
+        with np.errstate(over="ignore"):  # products that are infinite are refused with the rows
+            low, high = self.lightest[here] * factors[here], self.heaviest[here] * factors[here]
         return bool(low.size and low.min() != high.max())
 
 

@@ -26,6 +26,7 @@ from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import LOSSES
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
 from rulegrove.solvers import BaseSolver, Glmnet, Path, Solver, make_solver
@@ -169,9 +170,10 @@ def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
     if solver.loss_name not in target.losses:
         if not isinstance(settings.solver, str):
+            kind, why = "classes" if target.has_labels else "numbers", f", which is for {target.others}"
             raise InvalidInputError(
-                f"A target of {'classes' if target.has_labels else 'numbers'} cannot use "
-                f"{type(solver.given).__name__}(loss={solver.loss!r}), which is for {target.others}; "
+                f"A target of {kind} cannot use {type(solver.given).__name__}(loss={solver.loss!r})"
+                f"{why if solver.loss_name in LOSSES else ''}; "
                 f"give it loss={' or '.join(repr(name) for name in target.losses)}."
             )
         solver.set_params(loss=target.losses[0])
