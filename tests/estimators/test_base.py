@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and life in its company: pipelines, searches, copies, files."""
+"""What the classifier and the regressor share: scikit-learn's own checks, pipelines, searches, copies, refits that fail."""
 
 import pickle
 
