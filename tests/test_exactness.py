@@ -2,6 +2,8 @@
 
 The reference is a walk down the arrays of the forest, one row at a time, as their documentation reads. Rows lie on
 thresholds, one float beside them, and are missing, infinite or of a category that no tree has seen.
+
+Beyond the mirror of the package: what has to agree is spread over trees, rules, design and estimators.
 """
 
 import dataclasses

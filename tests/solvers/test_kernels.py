@@ -1,4 +1,4 @@
-"""The compiled loops against plain twins; small enough to run without compilation too."""
+"""The compiled loops of coordinate descent against plain twins; small enough to run without compilation too."""
 
 from dataclasses import replace
 
