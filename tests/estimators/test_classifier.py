@@ -56,7 +56,7 @@ def test_labels_of_every_kind_give_the_same_model(name, wrap):
 
 def test_probabilities_read_the_score_as_twice_p_minus_one():
     X, y = make_data()
-    fitted = make(selection="min", calibration=None, solver=Glmnet()).fit(X, y)
+    fitted = make(calibration=None, solver=Glmnet()).fit(X, y)  # of a logistic loss they are read otherwise
     scores, probabilities = fitted.decision_function(X), fitted.predict_proba(X)
     assert probabilities.shape == (200, 2)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=0, atol=1e-15)

@@ -1,9 +1,11 @@
-"""What weights of rows mean to a pool of rules: to those grown, to their counts, to their coefficients."""
+"""A pool of rules: what weights of rows mean to those grown, to their counts and coefficients; errors by moments."""
 
 import numpy as np
 import pytest
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators._fitting import squared_error
+from small_designs import make_design
 
 LAWS = {"subsample": 1.0, "random_state": 0, "n_jobs": 1, "n_candidates": 30, "shrinkage": 0.1}
 
@@ -74,3 +76,13 @@ def test_only_the_proportions_of_weights_matter():
     two = RuleEnsembleRegressor(**options).fit(X, y, sample_weight=4.0 * weights)
     assert one.candidates_.rules == two.candidates_.rules
     np.testing.assert_allclose(one.predict(X), two.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_squared_error_of_moments_is_that_of_the_rows(weighted):
+    rng = np.random.default_rng(0)
+    weights = rng.random(150) + 0.5 if weighted else None
+    design, dense, y, _ = make_design(0, weights=weights)
+    coef = np.where(rng.random(dense.shape[1]) < 0.6, rng.normal(size=dense.shape[1]), 0.0)
+    expected = np.average((y - 0.7 - dense @ coef) ** 2, weights=weights)
+    assert squared_error(design.total.of_output(0), coef, 0.7) == pytest.approx(expected)
