@@ -1,12 +1,22 @@
-"""Tables beyond a pool in memory: who is drawn, what is learned from whom, what stays as it was."""
+"""What a fit needs of any source of rows: samples by hashes, summaries of targets, targets as numbers, folds."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulegrove._hashing import hash_positions
-from rulegrove.estimators._sampling import TargetCode, TargetSummary, draw_lowest, draw_positions
+from rulegrove._hashing import deal_folds, hash_positions
+from rulegrove.estimators._sampling import (
+    Chance,
+    GivenFolds,
+    HashFolds,
+    RowCode,
+    TargetCode,
+    TargetSummary,
+    draw_lowest,
+    draw_positions,
+)
+from rulegrove.estimators._training import NEVER_HELD_OUT
 from rulegrove.exceptions import InvalidInputError
 
 
@@ -55,3 +65,27 @@ def test_unknown_classes_are_named():
     for label in ("b", "d"):
         with pytest.raises(InvalidInputError, match=f"the class '{label}', which is none of"):
             code.read(np.array(["a", label]), None)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_without_weight_have_no_fold(weighted):
+    """Whoever reads the rows: folds go by their positions, and weights that do not vary are not handed on."""
+    positions, weights = np.array([40, 7, 1000, 3]), np.array([2.0, 0.0, 2.0, 1.0])
+    dealt = deal_folds(5, positions, 3)
+    given = np.full(1001, 9)
+    given[positions] = dealt
+    for folds in (HashFolds(5, 3), GivenFolds(given, 3)):
+        code = RowCode((), TargetCode(offset=1.0), weighted, folds)
+        values, own, found = code.read(np.array([1.0, 2.0, 4.0, 0.0]), weights, positions)
+        assert values.tolist() == [[0.0], [1.0], [3.0], [-1.0]]
+        assert (own is None) != weighted
+        assert found.tolist() == [dealt[0], NEVER_HELD_OUT, dealt[2], dealt[3]]
+
+
+def test_one_state_gives_one_set_of_random_numbers():
+    one, same, other = Chance.of(4), Chance.of(np.int64(4)), Chance.of(5)
+    assert (one.fold_seed, one.sample_seed) == (same.fold_seed, same.sample_seed)
+    assert len({one.fold_seed, one.sample_seed, other.fold_seed, other.sample_seed}) == 4
+    for name in ("growing", "regrowing", "folds"):
+        draws = [getattr(chance, name).random() for chance in (one, same, other)]
+        assert draws[0] == draws[1] != draws[2]
