@@ -24,7 +24,8 @@ def test_all_five_are_there():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_runs(name):
+def test_an_example_keeps_what_it_asserts(name):
+    assert re.search(r"^assert ", EXAMPLES[name], re.MULTILINE)
     run(name)
 
 

@@ -1,4 +1,7 @@
-"""The tool that measures the source tree, on a package of a few lines."""
+"""The tool that measures the source tree, on a package of a few lines.
+
+Beyond the mirror of the package: the tool is not part of it.
+"""
 
 import ast
 

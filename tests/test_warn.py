@@ -1,3 +1,5 @@
+"""Warnings point at the line of the user."""
+
 import warnings
 
 import pandas as pd

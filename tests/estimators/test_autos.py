@@ -5,7 +5,14 @@ import pytest
 from sklearn.datasets import make_classification, make_friedman1
 
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
-from rulegrove.estimators.autos import resolve_calibration, resolve_choice, resolve_mode, resolve_solver
+from rulegrove.estimators.autos import (
+    count_features,
+    count_subsample,
+    resolve_calibration,
+    resolve_choice,
+    resolve_mode,
+    resolve_solver,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,3 +80,46 @@ def test_glmnet_by_name_is_the_lasso():
     given = RuleEnsembleClassifier(solver=Glmnet(), n_candidates=40, random_state=0).fit(X, y)
     np.testing.assert_array_equal(by_name.predict_proba(X), given.predict_proba(X))
     assert "solver" not in by_name.settings_
+
+
+@pytest.mark.parametrize(
+    ("max_features", "expected"),
+    [
+        (None, 39),
+        ("sqrt", 6),
+        ("log2", 5),
+        (7, 7),
+        (100, 39),
+        (0.5, 19),
+        (0.001, 1),
+        (1.0, 39),
+        (1, 1),
+        (np.int64(3), 3),
+    ],
+)
+def test_attributes_tried_at_a_split(max_features, expected):
+    assert count_features(max_features, 39) == expected
+
+
+@pytest.mark.parametrize(("n_features", "expected"), [(1, 1), (4, 2), (9, 2), (10, 3), (39, 11)])
+def test_a_third_of_the_attributes_but_two_at_least(n_features, expected):
+    assert count_features("auto", n_features) == expected
+
+
+@pytest.mark.parametrize(
+    ("subsample", "n_rows", "expected"),
+    [
+        ("auto", 100, 50),
+        ("auto", 2_000, 1000),
+        ("auto", 10_000, 1500),
+        ("auto", 1_000_000, 6100),
+        ("auto", 2, 2),
+        (30, 100, 30),
+        (0.25, 100, 25),
+        (1.0, 100, 100),
+        (0.001, 100, 2),
+    ],
+)
+def test_rows_a_tree_sees(subsample, n_rows, expected):
+    """ "auto" is half, at most 1,500 or 100 + 6 sqrt(N) (Friedman and Popescu 2008), whichever is more."""
+    assert count_subsample(subsample, n_rows) == expected

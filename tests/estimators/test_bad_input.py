@@ -1,4 +1,7 @@
-"""One clear sentence for each bad input: the column or parameter, what was expected, what came."""
+"""One clear sentence for each bad input: the column or parameter, what was expected, what came.
+
+Beyond the mirror of the package: a user meets these sentences at `fit` and `predict`, whichever module says them.
+"""
 
 import re
 

@@ -56,7 +56,7 @@ def test_labels_of_every_kind_give_the_same_model(name, wrap):
 
 def test_probabilities_read_the_score_as_twice_p_minus_one():
     X, y = make_data()
-    fitted = make(selection="min", calibration=None, solver=Glmnet()).fit(X, y)
+    fitted = make(calibration=None, solver=Glmnet()).fit(X, y)  # of a logistic loss they are read otherwise
     scores, probabilities = fitted.decision_function(X), fitted.predict_proba(X)
     assert probabilities.shape == (200, 2)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=0, atol=1e-15)
@@ -68,49 +68,10 @@ def test_probabilities_read_the_score_as_twice_p_minus_one():
     assert scores.mean() == pytest.approx(2 * y.mean() - 1)  # the intercept is never penalised
 
 
-def test_support_confidence_and_importance_are_counts_of_rows():
-    X, y = make_data()
-    fitted = make(selection="min", solver=Glmnet(), honest_cv=False, max_features=None, mean_leaves=4).fit(X, y)
-    importances = [ranked.importance for ranked in fitted.rules_]
-    assert importances == sorted(importances, reverse=True)
-    assert [ranked.rank for ranked in fitted.rules_] == list(range(1, len(importances) + 1))
-    kinds = set()
-    for ranked, coef in zip(fitted.rules_, fitted.coef_, strict=True):
-        kinds.add(ranked.kind)
-        assert ranked.coefficient == coef
-        assert ranked.speaks_for == (coef > 0)
-        if ranked.kind == "linear":
-            assert (ranked.confidence, ranked.support) == (None, 1.0)
-            spread = ranked.term.values(X[:, ranked.term.feature]).std()
-            assert ranked.importance == pytest.approx(abs(coef) * spread)
-            continue
-        held = ranked.term.holds(X.T)
-        assert ranked.support == pytest.approx(held.sum() / 200)
-        assert ranked.confidence == pytest.approx((y[held] == ranked.speaks_for).mean())
-        share = held.mean()
-        assert ranked.importance == pytest.approx(abs(coef) * np.sqrt(share * (1 - share)))
-        assert ranked.mean_target is None
-    assert kinds == {"rule", "linear"}
-
-
-def test_attributes_share_the_importance_of_their_terms():
-    X, y = make_data()
-    fitted = make(selection="min").fit(X, y)
-    expected = np.zeros(3)
-    for ranked in fitted.rules_:
-        for feature in ranked.term.features:
-            expected[feature] += ranked.importance / len(ranked.term.features)
-    np.testing.assert_allclose(fitted.feature_importances_, expected / expected.sum())
-    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
-    assert fitted.feature_importances_.argmin() == 2  # the one that says nothing
-
-
 @pytest.mark.parametrize("terms", ["rules", "linear", "both"])
 def test_terms_of_the_kind_asked_for(terms):
     X, y = make_data()
-    fitted = make(terms=terms, selection="min", solver=Glmnet(), honest_cv=False, max_features=None, mean_leaves=4).fit(
-        X, y
-    )
+    fitted = make(terms=terms).fit(X, y)
     kinds = {"rules": {Rule}, "linear": {Linear}, "both": {Rule, Linear}}[terms]
     assert {type(ranked.term) for ranked in fitted.rules_} == kinds
     values = fitted.transform_rules(X)

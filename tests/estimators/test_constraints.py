@@ -1,3 +1,5 @@
+"""Signs of coefficients and rules that must be in the model; `test_monotonic.py` has whole fits with them."""
+
 import math
 
 import numpy as np

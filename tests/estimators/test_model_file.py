@@ -1,4 +1,7 @@
-"""A saved model comes back as it was, and a bad file is one clear error."""
+"""A saved model comes back as it was, and a bad file is one clear error.
+
+Also of `_file_figures.py`, `_file_fits.py` and `_file_terms.py`: each is a section of the file, none is read alone.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Scores that may only go one way, looked at along the attribute for many other values."""
+"""Scores that may only go one way, looked at along the attribute for many other values.
+
+Beyond the mirror of the package: trees, candidates and solver keep this promise together, and only whole fits show it.
+"""
 
 import numpy as np
 import pandas as pd

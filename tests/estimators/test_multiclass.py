@@ -1,4 +1,7 @@
-"""More than two classes: one against the rest, with rules of their own or shared."""
+"""More than two classes: one against the rest, with rules of their own or shared.
+
+Beyond the mirror of the package: the modes go through the target, the trees, the solvers and the choice of a point.
+"""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""A fit as a function."""
+"""A fit as a function. Also of `target.py`: what every kind of target does alike shows in whole fits of two kinds."""
 
 import dataclasses
 

@@ -127,25 +127,6 @@ def test_the_order_of_addition_is_that_of_the_documentation():
     np.testing.assert_allclose(fitted.predict(X), scores, rtol=0, atol=1e-12 * np.abs(scores).max())
 
 
-@pytest.mark.parametrize("limit", [1, 2])
-def test_rules_are_no_longer_than_asked(limit):
-    X, y = make_data()
-    fitted = make(max_conditions=limit, mean_leaves=8.0).fit(X, y)
-    assert max(len(rule.conditions) for rule in fitted.candidates_.rules) == limit
-
-
-def test_candidates_are_no_more_than_asked():
-    X, y = make_data()
-    for n_candidates in (2, 7, 50):
-        assert len(make(n_candidates=n_candidates).fit(X, y).candidates_.rules) <= n_candidates
-
-
-def test_a_leaf_has_the_rows_asked_for():
-    X, y = make_data()
-    fitted = make(min_samples_leaf=30, subsample=1.0).fit(X, y)
-    assert min(rule.holds(X.T).sum() for rule in fitted.candidates_.rules) >= 30
-
-
 def test_the_parameters_are_left_alone():
     X, y = make_data(60)
     fitted = make(cv=None, max_features=1)

@@ -1,4 +1,7 @@
-"""Any solver in any estimator: by name or as an instance, with weights, caps, given points and honest folds."""
+"""Any solver in any estimator: by name or as an instance, with weights, caps, given points and honest folds.
+
+Beyond the mirror of the package: it is the product of two packages, solvers and estimators.
+"""
 
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ from rulegrove import (
     Spgl1,
     load_model,
 )
-from rulegrove.estimators._units import PLAIN, SAFE, Units, shift
+from rulegrove.estimators._units import SAFE, Units, shift
 from rulegrove.exceptions import InvalidInputError
 from small_pools import shrink_pool
 
@@ -196,8 +196,8 @@ def test_attributes_near_the_end_of_all_numbers(stable):
 
 
 def test_nothing_is_said_about_rounding():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         fit(900, max_terms=4)
         fit(-900, 900, max_terms=4)
-    assert PLAIN.is_plain
+    assert told == []

@@ -1,3 +1,5 @@
+"""Problems, paths and what all solvers have from their base."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,3 +1,5 @@
+"""Duality gaps and optimality conditions of solutions that are known."""
+
 from dataclasses import replace
 
 import numpy as np

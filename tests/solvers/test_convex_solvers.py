@@ -1,12 +1,12 @@
-"""Every convex solver on every kind of problem: certificates, agreement, and where there is nothing to agree on."""
+"""Every convex solver on every kind of problem: certificates, agreement, and where there is nothing to agree on.
 
-import warnings
+Beyond the mirror of the package: no one module could be blamed if two of them disagreed.
+"""
 
 import numpy as np
 import pytest
 
 from rulegrove.design.bits import compile_rules
-from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.rules.simplify import simplify
 from rulegrove.solvers import Fpc, Glmnet, Problem, Spgl1, Status
@@ -185,35 +185,3 @@ def test_nothing_to_fit(name):
     path = SOLVERS[name].path(empty)
     assert path.coefs.shape[1] == 0
     np.testing.assert_allclose(path.intercepts, 3.0)
-
-
-@pytest.mark.parametrize("solver", [Glmnet(max_iter=1), Spgl1(max_iter=1), Fpc(max_iter=1)], ids=lambda s: str(s))
-def test_a_limit_is_never_silent(solver):
-    problem = build("tree rules")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        path = solver.path(problem)
-    assert [w.category for w in caught] == [NotConvergedWarning]
-    assert type(solver).__name__ in str(caught[0].message)
-    assert "Raise `max_iter` or `tol`" in str(caught[0].message)
-    late = [status is not Status.CONVERGED for status in path.status]
-    np.testing.assert_array_equal(path.gaps > solver.tol, late)
-
-
-@pytest.mark.parametrize(
-    ("solver", "points"),
-    [
-        (Glmnet(), [0.1, 0.2]),
-        (Fpc(), [0.1, 0.2]),
-        (Spgl1(), [2.0, 1.0]),
-        (Glmnet(), [-1.0]),
-        (Fpc(), [0.0]),
-        (Spgl1(), [-1.0]),
-        (Glmnet(), [np.nan]),
-        (Spgl1(), [np.inf]),
-        (Fpc(), []),
-    ],
-)
-def test_points_in_the_wrong_order_or_place_are_refused(solver, points):
-    with pytest.raises(InvalidInputError, match="`points` must be"):
-        solver.path(build("random"), points)

@@ -1,3 +1,5 @@
+"""Fixed-point continuation against scikit-learn and Glmnet, and the ways of its users."""
+
 import functools
 import warnings
 from concurrent.futures import ThreadPoolExecutor

@@ -1,3 +1,5 @@
+"""The squared loss of Glmnet against R's glmnet, scikit-learn and its own certificates."""
+
 import json
 import pathlib
 import warnings
@@ -224,9 +226,3 @@ def test_clone_keeps_parameters():
 def test_wrong_parameters_are_named(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         Glmnet(**parameters).path(build("random"))
-
-
-@pytest.mark.parametrize("start", [np.zeros(3), np.full(12, np.nan)])
-def test_start_must_fit(start):
-    with pytest.raises(InvalidInputError, match="12 finite coefficients"):
-        Glmnet().path(build("random"), start=start)

@@ -1,3 +1,5 @@
+"""Several targets that share their terms, against scikit-learn and optimality conditions."""
+
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -293,3 +293,39 @@ def test_term_that_no_screening_foresees_is_found():
     assert coefs[0, 0] == 0.0
     assert coefs[1, 0] == pytest.approx(0.0102, abs=1e-4)
     assert gaps.max() <= 1e-13
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gradient_does_not_drift_from_its_coefficients(seed):
+    """Extrapolated gradients were combined from old ones and not computed afresh; some paths then stalled.
+
+    On such a block of nearly collinear terms the gradient was off by a thousand times rounding and more.
+    """
+    rng = np.random.default_rng(seed)
+    n = 12
+    X = rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, n))
+    y = X @ rng.normal(size=n) + 0.1 * rng.normal(size=60)
+    X -= X.mean(axis=0)
+    y -= y.mean()
+    block, linear, y_y = X.T @ X / 60, X.T @ y / 60, float(y @ y / 60)
+    coef, grad = np.zeros(n), linear.copy()
+    work = _kernels.Workspace(
+        all_coef=coef.copy(),
+        all_grad=grad.copy(),
+        inside=np.ones(n, dtype=np.uint8),
+        members=np.arange(n),
+        block=block,
+        linear=linear,
+        coef=coef,
+        grad=grad,
+        limits=None,
+        rows=np.empty(_kernels._AT_ONCE, dtype=np.int64),
+        steps=np.empty((1, _kernels._AT_ONCE)),
+        past=np.empty((6, 1, n)),
+        system=np.empty((5, 5)),
+        mix=np.empty(5),
+    )
+    passes, moved = _kernels._solve_block(work, n, y_y, 1e-3 * np.abs(linear).max(), 0.0, 0.0, 203)
+    assert (passes, moved) == (203, True)  # 40 extrapolations, then three passes more
+    rounding = np.finfo(np.float64).eps * (np.abs(linear).max() + block.max() * np.abs(coef).max())
+    assert np.abs(grad - (linear - block @ coef)).max() < 20 * rounding

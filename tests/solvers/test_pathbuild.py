@@ -1,3 +1,5 @@
+"""Threshold gradient descent: its path, its losses, its limits."""
+
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 

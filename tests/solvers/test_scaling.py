@@ -1,3 +1,5 @@
+"""Grids of penalties, and the four parameters that name one solution."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Paths over the radius and the residual, against the package spgl1, Glmnet and certificates."""
+
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,3 +1,5 @@
+"""Bagged and boosted trees against a count of their votes by hand."""
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -46,9 +48,9 @@ def test_boosting_looks_at_hard_rows():
 def test_trees_no_better_than_guessing_have_no_vote():
     rng = np.random.default_rng(0)
     X, y = np.zeros((40, 1)), rng.permutation(np.repeat([0, 1], 20))
-    assert (boost(X, y, 5, seed=1).weights >= 0).all()
+    assert boost(X, y, 5, seed=1).weights.tolist() == [0.0] * 5
 
 
 def test_labels_may_be_words():
     X, y = load("iris", return_X_y=True)
-    assert set(boost(X, y, 3, seed=0).predict(X)) <= set(y)
+    assert np.mean(boost(X, y, 3, seed=0).predict(X) == y) > 0.9

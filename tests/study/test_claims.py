@@ -1,4 +1,4 @@
-"""One file for the package: every statement of every module is checked on the same measured results."""
+"""One file for the package `claims`: every statement of every module is checked on the same measured results."""
 
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""The protocols of the paper and the quick study."""
+
 import pytest
 
 from rulegrove.study import make_config

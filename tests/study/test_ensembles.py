@@ -1,3 +1,5 @@
+"""Rule ensembles as the paper has them, point by point of their paths."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""One file for the package: every figure of every module is drawn from the same measured results."""
+"""One file for the package `figures`: every figure of every module is drawn from the same measured results."""
 
 import pytest
 from matplotlib.image import imread

@@ -1,3 +1,5 @@
+"""The report: one page, nothing left out in silence."""
+
 import re
 
 from rulegrove.study.report import Section, as_html, as_markdown, list_sections, write_report

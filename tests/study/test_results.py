@@ -1,3 +1,5 @@
+"""Lines of results: written, read back, asked for."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""A study from its beginning to its end, interrupted and taken up again."""
+
 import importlib
 import os
 

@@ -1,9 +1,12 @@
+"""Which rows train and which test."""
+
 import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
 from rulegrove.datasets import AUTOSCAN_FEATURES, load
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.study import splits
 from rulegrove.study.config import Config
 from rulegrove.study.splits import check_candidates, error_rates, split_candidates, two_fold
 
@@ -55,5 +58,8 @@ def test_a_wrong_table_is_refused(tmp_path):
             check_candidates(Config(autoscan=str(path)))
 
 
-def test_the_simulation_needs_no_check():
+def test_the_simulation_needs_no_check(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(splits, "candidates", drawn.append)
     check_candidates(Config())
+    assert drawn == []

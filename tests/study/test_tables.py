@@ -1,3 +1,5 @@
+"""The tables beside those of the paper."""
+
 from rulegrove.study.results import Results
 from rulegrove.study.tables import TABLES, count_wins, make_tables, tabulate_errors
 

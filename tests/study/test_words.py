@@ -1,3 +1,5 @@
+"""The words of the report belong to what is measured."""
+
 from rulegrove.study.parts import PARTS
 from rulegrove.study.words import PART_TITLES, PART_WORDS, PICTURES, describe_run
 

@@ -167,6 +167,7 @@ def test_thresholds_are_those_of_the_bins():
     block, y = table()
     forest = grow(block, y, max_bins=16)
     bins = fit_bins(block, np.zeros(4, dtype=np.int64), weights=None, max_bins=16)
+    assert {0, 1, 2, 3} >= set(forest.feature[forest.feature >= 0]) != set()
     for f in range(4):
         assert set(forest.threshold[forest.feature == f]) <= set(bins.thresholds[f, :15])
 

@@ -1,4 +1,8 @@
-"""Trees of other libraries: every row passes the same nodes as there, whatever its values are."""
+"""Trees of other libraries: every row passes the same nodes as there, whatever its values are.
+
+Also of `_foreign_nodes.py` and of the readers `_sklearn_trees.py`, `_lightgbm_trees.py` and `_xgboost_trees.py`: a
+model of its library is the only way to each of them.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""Trees against a search of every split in plain Python, and against scikit-learn."""
+"""Trees against a search of every split in plain Python, and against scikit-learn.
+
+Also of `_kernels.py`, whose loops grow every tree here.
+"""
 
 import itertools
 

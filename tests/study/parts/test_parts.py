@@ -1,4 +1,8 @@
-"""What the parts measure, on a study of seconds: one file for all modules, which one run measures together."""
+"""What the parts measure, on a study of seconds.
+
+One file for `attributes.py`, `beyond.py`, `sparsity.py`, `sweeps.py`, `ten_sets.py` and `timing.py`, which one run
+measures together.
+"""
 
 import json
 

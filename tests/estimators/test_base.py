@@ -1,4 +1,7 @@
-"""scikit-learn's own checks, and life in its company: pipelines, searches, copies, files."""
+"""What the classifier and the regressor share.
+
+scikit-learn's own checks, and life in its company: pipelines, searches, copies, files, and refits that do not end.
+"""
 
 import pickle
 
