@@ -97,6 +97,6 @@ def test_estimators_take_them_and_show_them_as_they_are(kind, own, twin):
     y = y > 0 if kind is RuleEnsembleClassifier else y
     options = {"n_candidates": 30, "random_state": 0, "n_jobs": 1, "honest_cv": False}
     fitted, other = (kind(solver=solver, **options).fit(X, y) for solver in (own, twin))
-    assert type(fitted.solver_) is type(own)
+    assert type(fitted.solver_[0]) is type(own)
     assert fitted.solver is own
     assert fitted.score(X, y) == pytest.approx(other.score(X, y), abs=0.05)
