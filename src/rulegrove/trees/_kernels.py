@@ -125,6 +125,14 @@ class Nodes(NamedTuple):
     gains: FloatArray
 
 
+def make_nodes(n_nodes: int, n_columns: int) -> Nodes:
+    """Return room for the nodes of a tree; not compiled, for allocations take numba long to compile."""
+    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
+    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
+    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
+    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
+
+
 class Space(NamedTuple):
     """Working space of a scan: the cells in its order, what categories are sorted by, one number an output."""
 
@@ -168,7 +176,13 @@ def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Word
         state[0] = x
         other = k + np.int64(x >> np.uint64(33)) % (len(order) - k)
         order[k], order[other] = order[other], order[k]
-    order[first:last].sort()
+    for k in range(first + 1, last):  # numba takes a second to compile a sort of its own
+        f = order[k]
+        j = k
+        while j > first and order[j - 1] > f:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = f
 
 
 @njit(nogil=True, error_model="numpy")
@@ -410,28 +424,19 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
-def _make_nodes(n_nodes: int, n_columns: int) -> Nodes:
-    """Return room for the nodes of a tree."""
-    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
-    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
-    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
-    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
-
-
-@njit(nogil=True, error_model="numpy")
 def grow_tree(
     sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: int, candidates: IntArray, state: Words,
-    histograms: FloatArray
-) -> tuple[int, Nodes]:  # fmt: skip
-    """Grow one tree, best split first; return its number of nodes, and room for the most, of which they are the first.
+    histograms: FloatArray, nodes: Nodes
+) -> int:  # fmt: skip
+    """Grow one tree, best split first, and return its number of nodes, the first ones of `nodes`.
 
-    `candidates` are the features that can be split, and `state` the state of the random generator; both change when
-    features are drawn. `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for
-    each leaf the histogram of the larger child is its parent's less its sibling's; with one slot every histogram is
-    counted. A leaf may carry a split that found no room.
+    `nodes` comes from `make_nodes`, with room for ``2 * max_leaves - 1`` of them. `candidates` are the features that can
+    be split, and `state` the state of the random generator; both change when features are drawn. `histograms` is
+    working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the histogram of the larger
+    child is its parent's less its sibling's; with one slot every histogram is counted. A leaf may carry a split that
+    found no room.
     """
     work = sample.work
-    nodes = _make_nodes(2 * max_leaves - 1, work.shape[1])
     begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
     n_columns = work.shape[1]
     n_outputs = n_columns // 2 - 1
@@ -512,7 +517,7 @@ def grow_tree(
         nodes.parents[fresh] = nodes.parents[fresh + 1] = chosen
         n_nodes += 2
         n_leaves += 1
-    return n_nodes, nodes
+    return n_nodes
 
 
 @njit(nogil=True, error_model="numpy")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray
-from rulegrove.trees._kernels import MISSING, TINY, FeatureTable, Sample, TreeLimits, add_tree, grow_tree
+from rulegrove.trees._kernels import MISSING, TINY, FeatureTable, Sample, TreeLimits, add_tree, grow_tree, make_nodes
 from rulegrove.trees.binning import Bins
 
 __all__ = ["GrownTree", "TreeGrower", "TreeLimits"]
@@ -120,9 +120,10 @@ class TreeGrower:
         level, work = _centre(residuals, curvatures, weights)
         table = FeatureTable(self._first_cells * (2 + n_outputs), bins.n_bins, bins.n_categories, self._ways)
         histograms = self._working_space(len(rows), max_leaves, int(table.first_cells[-1]))
-        n, nodes = grow_tree(
+        nodes = make_nodes(2 * max_leaves - 1, work.shape[1])
+        n = grow_tree(
             Sample(self._codes, rows.copy(), work), table, self._limits, max_leaves, self._candidates.copy(),
-            np.array([seed], dtype=np.uint64), histograms,
+            np.array([seed], dtype=np.uint64), histograms, nodes,
         )  # fmt: skip
         features, children, sides = nodes.features[:n], nodes.children[:n], nodes.sides[:n]
         features[children < 0] = -1
