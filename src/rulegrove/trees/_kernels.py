@@ -430,8 +430,8 @@ def grow_tree(
 ) -> int:  # fmt: skip
     """Grow one tree, best split first, and return its number of nodes, the first ones of `nodes`.
 
-    `nodes` comes from `make_nodes`, with room for ``2 * max_leaves - 1`` of them. `candidates` are the features that can
-    be split, and `state` the state of the random generator; both change when features are drawn. `histograms` is
+    `nodes` comes from `make_nodes`, with room for ``2 * max_leaves - 1`` of them. `candidates` are the features that
+    can be split, and `state` the state of the random generator; both change when features are drawn. `histograms` is
     working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the histogram of the larger
     child is its parent's less its sibling's; with one slot every histogram is counted. A leaf may carry a split that
     found no room.
