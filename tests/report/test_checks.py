@@ -13,8 +13,9 @@ from sklearn.metrics import (
 
 from inspected_models import fit, make_table
 from rulegrove import RuleEnsembleClassifier
+from rulegrove.estimators.figures import UNKNOWN
 from rulegrove.inspection import partial_dependence
-from rulegrove.report._checks import MAX_CURVES, UNKNOWN, check, draw_dependence
+from rulegrove.report._checks import MAX_CURVES, check, draw_dependence
 from rulegrove.report._given import read_given
 
 

@@ -71,10 +71,10 @@ def _about_target(terms: "list[RankedTerm]") -> dict[str, list[str]]:
 def describe_model(model: "Ensemble", top: int | None = None) -> dict[str, Any]:
     """Return a model for JSON."""
     columns = model.rules_[:top].to_dict()
-    classes = model.model_.classes
+    classes = model.model_.labels
     return {
         "estimator": type(model).__name__,
-        **({} if classes is None else {"classes": classes}),
+        **({"classes": classes} if classes else {}),
         "preset": model.preset,
         "settings": model.settings_,
         "n_terms": len(model.rules_),

@@ -101,7 +101,7 @@ def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str]) -> pa.Ta
     """Return some columns of the rows, then predictions, and for classes the probability of each."""
     X = take_attributes(model, rows)
     found = {"prediction": pa.array(model.predict(X).tolist())}
-    if isinstance(model, RuleEnsembleClassifier):
+    if model.model_.labels:
         names = [f"probability of {label}" for label in label_words(model)]
         found.update(zip(names, map(pa.array, model.predict_proba(X).T), strict=True))
     kept = [find_name(rows.column_names, name, "--keep") for name in keep]

@@ -13,6 +13,7 @@ MAX_POINTS = 200  # of a ROC
 MAX_ALL_POINTS = 2000  # of those of all classes together, but at least
 MIN_POINTS = 20  # for each
 DIGITS = 6  # of curves, which are only looked at
+UNKNOWN = "\N{EN DASH}"  # a figure that rows of one kind do not have
 
 # Of figures that are not honest.
 DOUBT = "The folds share their rules, which may have seen the rows held out, so this is a little optimistic."
@@ -109,6 +110,16 @@ class ClassFigures:
     reliabilities: tuple[Reliability, ...] = field(repr=False)
 
     @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names, those of the base rate in brackets."""
+        shares = f"{100 * self.accuracy:.1f}\N{NO-BREAK SPACE}% ({100 * self.base_accuracy:.1f}\N{NO-BREAK SPACE}%)"
+        return {
+            "Accuracy (base rate)": shares,
+            "AUC": UNKNOWN if np.isnan(self.auc) else f"{self.auc:.3f}",
+            "Log loss (base rate)": f"{self.log_loss:.3f} ({self.base_log_loss:.3f})",
+        }
+
+    @property
     def words(self) -> str:
         """The figures beside those of the base rate."""
         area = "" if np.isnan(self.auc) else f"AUC {self.auc:.3f}, "
@@ -153,6 +164,16 @@ class NumberFigures:
     rmse: float
     mean_absolute: float
     deviation: float
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names, the spread of the target in brackets."""
+        errors = f"{show_number(self.rmse)} ({show_number(self.deviation)})"
+        return {
+            "R²": UNKNOWN if np.isnan(self.r2) else f"{self.r2:.3f}",
+            "Root mean squared error (standard deviation of the target)": errors,
+            "Mean absolute error": show_number(self.mean_absolute),
+        }
 
     @property
     def words(self) -> str:

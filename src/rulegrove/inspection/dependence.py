@@ -103,13 +103,13 @@ def find_dependence(sample: Sample, features: Any, *, grid: Any = None, n_points
         _default_grid(sample, place, n_points) if own is None else _read_grid(sample.model.features[place], own)
         for place, own in zip(places, given, strict=True)
     ]
-    values, classes = _mean_scores(sample, places, [points for _, points in read]), sample.model.classes
+    values = _mean_scores(sample, places, [points for _, points in read])
     return Dependence(
         places,
         tuple(sample.names[place] for place in places),
         tuple(shown for shown, _ in read),
         values if sample.model.coefs.ndim == 2 else values[0],
-        None if classes is None else tuple(classes.tolist()),
+        sample.model.labels or None,
     )
 
 

@@ -121,8 +121,7 @@ def check_top(top: Any) -> int:
 
 def class_labels(model: BaseRuleEnsemble) -> list[Any]:
     """Return the classes, as Python values; none in regression."""
-    classes = model.model_.classes
-    return [] if classes is None else list(classes.tolist())
+    return list(model.model_.labels)
 
 
 def output_labels(model: BaseRuleEnsemble) -> list[Any]:

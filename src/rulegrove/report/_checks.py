@@ -6,21 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.figures import DOUBT, ClassFigures, NumberFigures, judge_classes, judge_numbers, show_number
+from rulegrove.estimators.figures import DOUBT, ClassFigures, NumberFigures, judge_classes, judge_numbers
 from rulegrove.inspection._intervals import estimate_shares
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
 from rulegrove.plots.calibration import LEVEL
 from rulegrove.report._given import Given
-from rulegrove.report._numbers import shorten, show_share
+from rulegrove.report._numbers import shorten
 
 MAX_DOTS = 500  # of predicted against observed
 MAX_CURVES = 6
 DECILES = np.linspace(0.1, 0.9, 9)
-UNKNOWN = "\N{EN DASH}"
 HELD_OUT = "held-out rows"
-OF_CLASSES = ["Accuracy (base rate)", "AUC", "Log loss (base rate)"]
-OF_NUMBERS = ["R²", "Root mean squared error (standard deviation of the target)", "Mean absolute error"]
 
 
 class Judged(NamedTuple):
@@ -92,26 +89,9 @@ def _tell(judged: list[Judged], shown: Judged) -> str:
 
 def _tabulate(judged: list[Judged]) -> dict[str, Any]:
     """Return the figures as a table, one column for each set of rows."""
-    first = judged[0].figures
-    names = OF_CLASSES if isinstance(first, ClassFigures) else OF_NUMBERS
-    columns = [_list_figures(one.figures) for one in judged]
+    tables = [one.figures.table for one in judged]
     heads = [f"{one.rows[0].upper()}{one.rows[1:]} ({one.figures.n_rows:,})" for one in judged]
-    return {"heads": ["", *heads], "lines": [list(line) for line in zip(names, *columns, strict=True)]}
-
-
-def _list_figures(figures: ClassFigures | NumberFigures) -> list[str]:
-    """Return the figures of some rows in words."""
-    if isinstance(figures, NumberFigures):
-        return [
-            UNKNOWN if np.isnan(figures.r2) else f"{figures.r2:.3f}",
-            f"{show_number(figures.rmse)} ({show_number(figures.deviation)})",
-            show_number(figures.mean_absolute),
-        ]
-    return [
-        f"{show_share(figures.accuracy)} ({show_share(figures.base_accuracy)})".replace(" %", "\N{NO-BREAK SPACE}%"),
-        UNKNOWN if np.isnan(figures.auc) else f"{figures.auc:.3f}",
-        f"{figures.log_loss:.3f} ({figures.base_log_loss:.3f})",
-    ]
+    return {"heads": ["", *heads], "lines": [[name, *(table[name] for table in tables)] for name in tables[0]]}
 
 
 def _describe_charts(shown: Judged) -> dict[str, Any] | None:
