@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
+from noisy_rule import make, make_data
 from rulegrove import Glmnet, RuleEnsembleClassifier
 from rulegrove.datasets import load
 from rulegrove.design.terms import Linear
@@ -27,16 +28,6 @@ LABELS = {
     "truth": (False, True),
     "floats": (1.0, 2.0),
 }
-
-
-def make_data(n_rows=200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 3))
-    return X, ((X[:, 0] > 0) & (X[:, 1] > -0.5)) ^ (rng.random(n_rows) < 0.05)
-
-
-def make(**changes):
-    return RuleEnsembleClassifier(**{"n_candidates": 50, "random_state": 0, "n_jobs": 1, **changes})
 
 
 @pytest.mark.parametrize("name", LABELS)

@@ -6,17 +6,8 @@ from sklearn.datasets import make_friedman1
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
-from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
-
-
-def make_data(n_rows=200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 3))
-    return X, ((X[:, 0] > 0) & (X[:, 1] > -0.5)) ^ (rng.random(n_rows) < 0.05)
-
-
-def make(**changes):
-    return RuleEnsembleClassifier(**{"n_candidates": 50, "random_state": 0, "n_jobs": 1, **changes})
+from noisy_rule import make, make_data
+from rulegrove import Glmnet, RuleEnsembleRegressor
 
 
 def test_support_confidence_and_importance_are_counts_of_rows():

@@ -66,7 +66,7 @@ def fit_over(
     model
         The same object, fitted.
     """
-    settings, kind = model.settle()
+    settings, kind = model.read_parameters()
     layout = Layout.of(engine.schema.names, target, weights, classes=kind.has_labels, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)

@@ -267,7 +267,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
         A new fitted estimator, with the statistics as its `statistics_`.
     """
     new: M = clone(model)
-    settings, target = new.settle()
+    settings, target = new.read_parameters()
     if target.has_labels != (statistics.code.classes is not None):
         kind = "numbers" if target.has_labels else "classes"
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")

@@ -41,6 +41,17 @@ def store_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any]) ->
     vars(estimator).update({name: value for name, value in parameters.items() if name not in {"self", "__class__"}})
 
 
+def set_fitted(estimator: BaseEstimator, learned: Mapping[str, Any]) -> None:
+    """Replace all fitted attributes in one step, so that nothing of an earlier fit is left; all others stay."""
+    kept = {name: value for name, value in vars(estimator).items() if name.startswith("_") or not name.endswith("_")}
+    estimator.__dict__ = {**kept, **learned}
+
+
+def name_columns(names: AnyArray | None, n_columns: int) -> dict[str, Any]:
+    """Return the fitted attributes by which scikit-learn knows columns; names only where the table has some."""
+    return {"n_features_in_": n_columns, **({} if names is None else {"feature_names_in_": names})}
+
+
 class BaseRuleEnsemble(BaseEstimator):
     """Rules from boosted trees with the coefficients of a sparse fit; the target comes from the subclass."""
 
@@ -157,7 +168,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
-        settings, target = self.settle()
+        settings, target = self.read_parameters()
         source = TableInMemory(X, y, sample_weight, groups, target=target, settings=settings)
         self.take_over(fit_source(source, target, settings))
         return self
@@ -166,7 +177,7 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return the target as the fit has left it, or as `make_target` does before any fit."""
         return self.make_target()
 
-    def settle(self) -> tuple[Settings, Target]:
+    def read_parameters(self) -> tuple[Settings, Target]:
         """Check the parameters and return what they ask of a fit, with the preset applied."""
         check_parameters(self)
         settled = settle_preset(self)
@@ -181,13 +192,10 @@ class BaseRuleEnsemble(BaseEstimator):
         **more
             Further fitted attributes.
         """
-        learned = {**self._learn(fit), "settings_": {**find_settings(self), **fit.settled}, **more}
-        kept = {name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")}
-        self.__dict__ = {**kept, **learned}
+        set_fitted(self, {**self._learn(fit), "settings_": {**find_settings(self), **fit.settled}, **more})
 
     def _learn(self, fit: Fit) -> dict[str, Any]:
         """Return the fitted attributes of a fit."""
-        names = {} if fit.names is None else {"feature_names_in_": fit.names}
         return {
             "model_": fit.model,
             "rules_": fit.rules,
@@ -199,8 +207,7 @@ class BaseRuleEnsemble(BaseEstimator):
             "solver_": fit.solvers,
             "candidates_": fit.candidates,
             "held_out_": fit.held_out,
-            "n_features_in_": fit.n_columns,
-            **names,
+            **name_columns(fit.names, fit.n_columns),
         }
 
     def read_columns(self, X: Any) -> Columns:

@@ -25,8 +25,8 @@ from rulegrove._validation import (
     count_threads,
     guess_task,
 )
-from rulegrove.columns import Columns, as_table, is_frame, locate_sources
-from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
+from rulegrove.columns import Columns, is_frame, locate_sources
+from rulegrove.estimators._base import BaseRuleEnsemble, name_columns, set_fitted, store_parameters
 from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import draw_pool, grow_rules
 from rulegrove.estimators._in_memory import TableInMemory
@@ -36,7 +36,7 @@ from rulegrove.estimators.autos import count_subsample
 from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.elimination import RidgeFit, eliminate
 from rulegrove.estimators.number import Number
-from rulegrove.estimators.pipeline import Training, make_growth, prepare_solver, read_names, read_training
+from rulegrove.estimators.pipeline import Training, make_growth, prepare_solver, read_training
 from rulegrove.estimators.presets import OF_SELECTOR, find_settings, settle_preset
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.stable import split_halves
@@ -255,21 +255,16 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        changed, table = find_settings(self), as_table(X)
-        names, n_columns = read_names(table)
         used = settle_preset(self)
-        used._check_counts(n_columns)
         target: Target = Classes() if used._is_classes(y) else Number()
-        settings = used._settle()
-        source = TableInMemory(table, y, sample_weight, target=target, settings=settings, whole=True)
+        settings = used._read_parameters()
+        source = TableInMemory(X, y, sample_weight, target=target, settings=settings, whole=True)
         solver = prepare_solver(settings, target)
         training = read_training(source, target, settings, solver, Chance.of(settings.random_state))
-        units = training.data.units
-        repetitions = used._run(settings, training, units.take_solver(solver))
-        learned = used._learn(repetitions, training.data.columns)
-        kept = {name: value for name, value in vars(self).items() if name.startswith("_") or not name.endswith("_")}
-        learned |= {"n_features_in_": n_columns, "settings_": changed}
-        self.__dict__ = {**kept, **learned, **({} if names is None else {"feature_names_in_": names})}
+        used._check_counts(training.n_columns)
+        repetitions = used._run(settings, training, training.data.units.take_solver(solver))
+        learned = used._learn(repetitions, training.data.columns) | {"settings_": find_settings(self)}
+        set_fitted(self, learned | name_columns(training.names, training.n_columns))
         return self
 
     def _run(self, settings: Settings, training: Training, solver: BaseSolver) -> list[_Repetition]:
@@ -303,7 +298,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
                 f"`n_features_to_select` asks for {wanted} attributes, but X has {n_columns}; lower it."
             )
 
-    def _settle(self) -> Settings:
+    def _read_parameters(self) -> Settings:
         """Return how the target is read and rules are grown."""
         return Settings(
             n_candidates=self.n_candidates,

@@ -106,7 +106,6 @@ class Classes(Target):
     def _check_rarer(self, sampled: Sampled, classes: AnyArray, *, validates: bool) -> None:
         """Refuse one of two classes that folds, or the rows that were drawn, may not have."""
         counts = sampled.summary.n_counted
-        label, n_rows = classes.tolist()[int(np.argmin(counts))], int(counts.min())
         if sampled.ranks is None:
             if validates and 1 in counts:
                 label = classes.tolist()[counts.tolist().index(1)]
@@ -116,7 +115,8 @@ class Classes(Target):
                 )
             return
         missing = len(np.unique(sampled.y)) < 2
-        if missing or (validates and n_rows < RARE_ROWS):
+        if missing or (validates and counts.min() < RARE_ROWS):
+            label, n_rows = classes.tolist()[int(np.argmin(counts))], int(counts.min())
             where = f"none of the {sampled.y.size:,} rows drawn to grow rules" if missing else "too few for folds"
             raise InvalidInputError(
                 f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Thin out the other "

@@ -63,11 +63,6 @@ class RuleModel:
         """Labels of the classes as plain values; none for a number."""
         return () if self.classes is None else tuple(self.classes.tolist())
 
-    @property
-    def n_outputs(self) -> int:
-        """Number of scores of a row."""
-        return len(np.atleast_2d(self.coefs))
-
     @cached_property
     def used_names(self) -> tuple[str, ...]:
         """Columns that the terms need, in the order of the attributes."""
