@@ -16,7 +16,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
 TABLE = pa.table({"a": np.arange(100.0), "y": np.arange(100.0) % 7})
-LAYOUT = Layout(("a",), "y", None, False)
+LAYOUT = Layout(("a",), "y", None, "numbers")
 CODE = RowCode((Feature("a"),), TargetCode(), False, HashFolds(0, 2))
 LINES = fit_linear_terms(np.empty((1, 0)), None, np.zeros(1, dtype=np.int64))
 REQUESTS = [Request((Rule((Condition(0, upper=10.0 * k),)),), LINES) for k in range(1, 5)]

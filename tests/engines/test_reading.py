@@ -16,7 +16,7 @@ ROWS = pa.record_batch(
 
 
 def test_rows_without_a_target_are_left_out():
-    found = Layout(("a",), "y", "w", True).read(Batch(ROWS, 100))
+    found = Layout(("a",), "y", "w", "classes").read(Batch(ROWS, 100))
     assert found.rows.to_pydict() == {"a": [1.0, None, 4.0]}
     assert found.y.tolist() == ["no", "yes", "no"]
     assert found.weights.tolist() == [1.0, 0.5, 0.0]
@@ -25,19 +25,19 @@ def test_rows_without_a_target_are_left_out():
 
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(InvalidInputError, match="There is no column 'b' here, though there is one elsewhere"):
-        Layout(("a", "b"), "y", None, True).read(Batch(ROWS, 0))
+        Layout(("a", "b"), "y", None, "classes").read(Batch(ROWS, 0))
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan])
 def test_a_weight_that_is_none_names_its_row(weight):
     rows = ROWS.set_column(2, "w", pa.array([1.0, 1.0, 1.0, weight]))
     with pytest.raises(InvalidInputError, match="column 'w' must be numbers from 0 on; row 13 has none such"):
-        Layout(("a",), "y", "w", True).read(Batch(rows, 10))
+        Layout(("a",), "y", "w", "classes").read(Batch(rows, 10))
 
 
-@pytest.mark.parametrize(("target", "classes"), [("y", True), ("z", True), ("z", False)])
-def test_marks_of_batches_add_up_and_tell_order(target, classes):
-    layout = Layout(("a",), target, None, classes)
+@pytest.mark.parametrize(("target", "values"), [("y", "classes"), ("z", "classes"), ("z", "numbers")])
+def test_marks_of_batches_add_up_and_tell_order(target, values):
+    layout = Layout(("a",), target, None, values)
     whole = layout.read(Batch(ROWS, 5)).mark()
     parts = [layout.read(Batch(ROWS.slice(start, 2), 5 + start)).mark() for start in (0, 2)]
     assert whole == sum(parts) % 2**64
@@ -45,7 +45,7 @@ def test_marks_of_batches_add_up_and_tell_order(target, classes):
 
 
 def test_rows_below_a_limit_of_their_random_numbers():
-    rows = Layout(("a",), "z", None, False).read(Batch(ROWS, 0))
+    rows = Layout(("a",), "z", None, "numbers").read(Batch(ROWS, 0))
     assert rows.below(3, 2**64).all()
     assert not rows.below(3, 0).any()
     some = rows.below(3, 2**63)

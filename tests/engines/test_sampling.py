@@ -12,8 +12,8 @@ from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import draw_sample, find_limit
 from rulegrove.exceptions import InvalidInputError
 
-LAYOUT = Layout(("a", "c"), "y", None, True)
-WEIGHTED = Layout(("a", "c"), "y", "w", True)
+LAYOUT = Layout(("a", "c"), "y", None, "classes")
+WEIGHTED = Layout(("a", "c"), "y", "w", "classes")
 
 
 def make_table(n_rows=2000):

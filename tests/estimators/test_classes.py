@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rulegrove.estimators._sampling import Sampled, TargetCode, TargetSummary
-from rulegrove.estimators.classes import Classes
+from rulegrove.estimators.classes import Classes, draw_labels
 from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
@@ -14,7 +14,7 @@ from rulegrove.rules.rule import Condition, Rule
 
 def sample(y, ranks=None, weights=None):
     y = np.asarray(y)
-    return Sampled(None, None, y, weights, np.arange(len(y)), ranks, TargetSummary.of(y, weights, classes=True))
+    return Sampled(None, None, y, weights, np.arange(len(y)), ranks, TargetSummary.of(y, weights, values="classes"))
 
 
 def test_learning_returns_another_target():
@@ -73,3 +73,19 @@ def test_a_term_of_three_classes_speaks_for_the_strongest():
     assert about["confidence"] == pytest.approx(0.8)
     assert about["base_rate"] == pytest.approx(0.7)
     assert about["coefficients"] == {0: 0.5, 1: -2.0, 2: 1.0}
+
+
+def test_labels_follow_their_probabilities():
+    rng = np.random.default_rng(0)
+    probabilities = np.tile([0.5, 0.2, 0.3], (20_000, 1))
+    labels = draw_labels(np.array(["a", "b", "c"]), probabilities, rng)
+    shares = [(labels == label).mean() for label in "abc"]
+    np.testing.assert_allclose(shares, [0.5, 0.2, 0.3], atol=4 * np.sqrt(0.25 / 20_000))
+    certain = draw_labels(np.array([0, 1]), np.repeat([[1.0, 0.0], [0.0, 1.0]], 2, axis=0), rng)
+    assert certain.tolist() == [0, 0, 1, 1]
+
+
+def test_a_class_that_is_hardly_drawn_is_an_error():
+    probabilities = np.tile([1.0, 0.0], (10, 1))
+    with pytest.raises(InvalidInputError, match="Class 'rare' is so rare"):
+        draw_labels(np.array(["common", "rare"]), probabilities, np.random.default_rng(0))

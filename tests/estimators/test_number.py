@@ -10,7 +10,7 @@ from rulegrove.losses import Huber, Squared
 
 def test_values_near_their_mean_are_small_numbers():
     y = 1e9 + np.arange(4.0)
-    summary = TargetSummary.of(y, None, classes=False)
+    summary = TargetSummary.of(y, None, values="numbers")
     target = Number().learn(Sampled(None, None, y, None, np.arange(4), None, summary), validates=True)
     encoded = target.code.read(y, None)
     np.testing.assert_array_equal(encoded.values[:, 0], [-1.5, -0.5, 0.5, 1.5])

@@ -43,8 +43,8 @@ def test_smaller_samples_are_within_larger_ones():
 )
 def test_summaries_of_parts_merge_to_that_of_all(rows, cut):
     y, weights = np.array([label for label, _ in rows], dtype="<U1"), np.array([weight for _, weight in rows])
-    whole = TargetSummary.of(y, weights, classes=True)
-    parts = [TargetSummary.of(y[here], weights[here], classes=True) for here in (slice(0, cut), slice(cut, None))]
+    whole = TargetSummary.of(y, weights, values="classes")
+    parts = [TargetSummary.of(y[here], weights[here], values="classes") for here in (slice(0, cut), slice(cut, None))]
     merged = parts[0].merge(parts[1])
     assert merged.labels.tolist() == whole.labels.tolist()
     for name in ("counts", "n_counted", "lightest", "heaviest"):
@@ -53,7 +53,7 @@ def test_summaries_of_parts_merge_to_that_of_all(rows, cut):
 
 def test_weights_vary_after_those_of_the_classes():
     y, weights = np.array(["a", "a", "b"]), np.array([1.0, 1.0, 2.0])
-    summary = TargetSummary.of(y, weights, classes=True)
+    summary = TargetSummary.of(y, weights, values="classes")
     assert summary.varies(None)
     assert not summary.varies(np.array([2.0, 1.0]))
     assert not summary.varies(np.array([0.0, 1.0]))

@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import interaction_null, interactions
-from rulegrove.inspection.interaction_null import NullDistribution, _draw_labels, _fit_additive
+from rulegrove.inspection.interaction_null import NullDistribution, _fit_additive
 
 PARAMETERS = {"n_candidates": 80, "honest_cv": False, "random_state": 0, "n_jobs": 1}
 
@@ -54,16 +54,6 @@ def test_classes_are_drawn_from_the_additive_model(n_classes):
     assert (null.total.observed[:2] > (null.total.mean + 2 * null.total.sd)[:2]).all()
 
 
-def test_labels_follow_their_probabilities():
-    rng = np.random.default_rng(0)
-    probabilities = np.tile([0.5, 0.2, 0.3], (20_000, 1))
-    labels = _draw_labels(np.array(["a", "b", "c"]), probabilities, rng)
-    shares = [(labels == label).mean() for label in "abc"]
-    np.testing.assert_allclose(shares, [0.5, 0.2, 0.3], atol=4 * np.sqrt(0.25 / 20_000))
-    certain = _draw_labels(np.array([0, 1]), np.repeat([[1.0, 0.0], [0.0, 1.0]], 2, axis=0), rng)
-    assert certain.tolist() == [0, 0, 1, 1]
-
-
 def test_class_weights_do_not_change_how_often_a_class_is_drawn():
     X, y = make_product()
     labels = y > 2.5
@@ -73,12 +63,6 @@ def test_class_weights_do_not_change_how_often_a_class_is_drawn():
     assert all(len(row.term.features) == 1 for row in additive.rules_)
     assert len(additive.rules_) > 3
     assert model.class_weight == "balanced"
-
-
-def test_a_class_that_is_hardly_drawn_is_an_error():
-    probabilities = np.tile([1.0, 0.0], (10, 1))
-    with pytest.raises(InvalidInputError, match="Class 'rare' is so rare"):
-        _draw_labels(np.array(["common", "rare"]), probabilities, np.random.default_rng(0))
 
 
 def test_the_same_seed_gives_the_same_null_and_weights_count():

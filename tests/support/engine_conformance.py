@@ -107,7 +107,7 @@ class EngineConformance:
     @pytest.mark.parametrize("cuts", CUTS)
     def test_rows_are_drawn_by_their_positions(self, make_engine, rows, cuts):
         table = take(rows, "two", "counts")
-        layout = Layout.of(table.column_names, "two", "counts", classes=True)
+        layout = Layout.of(table.column_names, "two", "counts", values="classes")
         found = draw_sample(make_engine(table, CUTS[cuts]), layout, 7, lambda n_counted: n_counted // 3)
         counted = np.flatnonzero(table["counts"].to_numpy() > 0)
         ranked = counted[np.argsort(hash_positions(7, counted))[: counted.size // 3]]
@@ -133,7 +133,7 @@ class EngineConformance:
         rules = (Rule((Condition(0, upper=0.3),)), Rule((Condition(1, lower=2.5), Condition(2, upper=0.5))))
         block = np.array([table[name].to_numpy(zero_copy_only=False) for name in names], dtype=np.float64)
         linear = fit_linear_terms(block, None, np.zeros(3, dtype=np.int64))
-        layout = Layout(names, "three", None, True)
+        layout = Layout(names, "three", None, "classes")
         engine = make_engine(table, CUTS[cuts])
         [found] = engine.map_reduce(CountTask(layout, code, (Request(rules, linear),))).statistics
         held = np.array([rule.holds(block) for rule in rules])
@@ -217,7 +217,7 @@ class EngineConformance:
     def test_a_category_that_no_drawn_row_has_is_unknown(self, make_engine, rows):
         table = take(rows, "two")
         letters = table["c"].to_pylist()
-        layout = Layout.of(table.column_names, "two", None, classes=True)
+        layout = Layout.of(table.column_names, "two", None, values="classes")
         model = make_model("two")
         plain = fit_over(make_engine(table, CUTS["three"]), model, "two")
         seed = int(make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
@@ -252,7 +252,7 @@ class EngineConformance:
     def test_progress_reaches_the_end(self, make_engine, rows):
         seen = []
         table = take(rows, "two")
-        layout = Layout.of(table.column_names, "two", None, classes=True)
+        layout = Layout.of(table.column_names, "two", None, values="classes")
         engine = make_engine(table, CUTS["three"])
         engine.map_reduce(DrawTask(layout, 0, 2**64), lambda done, total: seen.append((done, total)))
         assert seen[-1] == (N_ROWS, N_ROWS)
@@ -268,7 +268,7 @@ class EngineConformance:
         )
         linear = fit_linear_terms(np.empty((3, 0)), None, np.zeros(3, dtype=np.int64))
         rule = Rule((Condition(0, upper=0.0),))
-        task = CountTask(Layout(("a", "b", "e"), "two", None, True), code, (Request((rule,), linear),))
+        task = CountTask(Layout(("a", "b", "e"), "two", None, "classes"), code, (Request((rule,), linear),))
         with pytest.raises(ValueError, match="must be finite") as caught:
             engine.map_reduce(task)
         assert str(caught.value).startswith(engine.name_partition(1))

@@ -98,7 +98,8 @@ def read_large(
     if not is_number(types[target]):
         check_text_target(target, labels, columns.task)
     task = look.task if columns.task == "auto" else columns.task
-    layout = Layout.of(list(types), target, roles.weights, classes=task == "classification", drop=roles.drop)
+    values = "classes" if task == "classification" else "numbers"
+    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop)
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
         size=f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part",

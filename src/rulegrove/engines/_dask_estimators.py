@@ -4,7 +4,7 @@ import inspect
 import os
 from typing import Any, ClassVar, Self
 
-from rulegrove.engines._dask_fitting import fit, make_local, predict, score
+from rulegrove.engines._dask_fitting import fit, predict, score
 from rulegrove.engines._dask_tables import is_lazy
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
@@ -24,6 +24,7 @@ def _adds_client(init: Any, base: type) -> Any:
 class _OnDask(BaseRuleEnsemble):
     """What both estimators do on dask collections; tables in memory go the way of the base class."""
 
+    _local: ClassVar[type[BaseRuleEnsemble]]  # the estimator for tables in memory
     client: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -83,7 +84,9 @@ class _OnDask(BaseRuleEnsemble):
 
     def to_local(self) -> Any:
         """Return the estimator for tables in memory, fitted if this one is; for explanations, plots and reports."""
-        return make_local(self)
+        local = self._local.__new__(self._local)
+        local.__dict__.update({name: value for name, value in vars(self).items() if name != "client"})
+        return local
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file, which `load_model` reads as the estimator for tables in memory.
@@ -142,6 +145,7 @@ class DaskRuleEnsembleClassifier(_OnDask, RuleEnsembleClassifier):
     >>> model.fit(X, y).predict_proba(X).mean().compute()  # doctest: +SKIP
     """
 
+    _local = RuleEnsembleClassifier
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RuleEnsembleClassifier._parameter_constraints,
         "client": [object, None],
@@ -213,6 +217,7 @@ class DaskRuleEnsembleRegressor(_OnDask, RuleEnsembleRegressor):
     >>> model.fit(X, y).predict(X).mean().compute()  # doctest: +SKIP
     """
 
+    _local = RuleEnsembleRegressor
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RuleEnsembleRegressor._parameter_constraints,
         "client": [object, None],

@@ -1,5 +1,6 @@
 """Fits, predictions and scores of estimators on dask collections."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -16,9 +17,7 @@ from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
 from rulegrove.engines.predicting import score_over, score_rows
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
-from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 
 METHODS = ("predict", "predict_proba", "decision_function")
@@ -140,7 +139,7 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     """
     check_is_fitted(model)
     own = replace(model.model_)  # without what it has computed for itself, which workers compute as well
-    known = METHODS if own.classes is not None else METHODS[:1]
+    known = METHODS if own.labels else METHODS[:1]
     if method not in known:
         raise InvalidInputError(
             f"`method` must be one of {', '.join(map(repr, known))} for a {type(model).__name__}; got {method!r}."
@@ -177,11 +176,11 @@ def _predict_part(part: pd.DataFrame, model: RuleModel, method: str) -> pd.DataF
 
 def _as_frame(results: AnyArray, index: pd.Index, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
     """Return results with an index: a Series, or a DataFrame with one column for each class."""
-    if model.classes is None or (results.ndim == 1 and method != "predict"):
-        return pd.Series(results, index=index, name=method)
-    if results.ndim == 1:  # labels of no rows would be objects, those of some rows text
-        return pd.Series(results, index=index, name=method, dtype=pd.Series(model.classes).dtype)
-    return pd.DataFrame(results, index=index, columns=model.classes.tolist())
+    if results.ndim == 2:
+        return pd.DataFrame(results, index=index, columns=list(model.labels))
+    # Labels of no rows would be objects, those of some rows text.
+    dtype = pd.Series(model.classes).dtype if model.labels and method == "predict" else results.dtype
+    return pd.Series(results, index=index, name=method, dtype=dtype)
 
 
 def check_number(model: BaseRuleEnsemble, n_features: int) -> None:
@@ -208,7 +207,7 @@ def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, clien
     check_is_fitted(model)
     client = find_client(client)
     table = make_table(X, y, weights)
-    local = make_local(model)
+    local = copy.copy(model)
     if not table.has_names:
         check_number(model, len(table.names))
         local.feature_names_in_ = np.array(table.names, dtype=object)
@@ -231,11 +230,3 @@ def collect(statistics: FitStatistics, X: Any, y: Any, *, weights: Any = None, c
         Of the new rows alone, to be merged with the old ones.
     """
     return collect_over(DaskEngine(make_table(X, y, weights), find_client(client)), statistics)
-
-
-def make_local(model: BaseRuleEnsemble) -> BaseRuleEnsemble:
-    """Return an estimator for tables in memory with the parameters and the fitted attributes of another."""
-    kind = RuleEnsembleClassifier if isinstance(model, RuleEnsembleClassifier) else RuleEnsembleRegressor
-    local = kind.__new__(kind)
-    local.__dict__.update({name: value for name, value in vars(model).items() if name != "client"})
-    return local

@@ -67,7 +67,7 @@ def fit_over(
         The same object, fitted.
     """
     settings, kind = model.read_parameters()
-    layout = Layout.of(engine.schema.names, target, weights, classes=kind.has_labels, drop=drop)
+    layout = Layout.of(engine.schema.names, target, weights, values=kind.values, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
     source: TableInMemory | TableOfEngine

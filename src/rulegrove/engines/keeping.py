@@ -138,15 +138,14 @@ class FitStatistics:
         """Whether others are of the same rules."""
 
         def identity(kept: "FitStatistics") -> Any:
-            code, classes = kept.code, kept.code.classes
-            labels = None if classes is None else tuple(classes.tolist())
+            code = kept.code
             linear = [
                 tuple(getattr(pool.terms.linear, name).tolist() for name in ("features", "lower", "upper", "center"))
                 for pool in kept.pools
             ]
             weights = None if code.class_weights is None else code.class_weights.tolist()
             rules = [pool.terms.rules for pool in kept.pools]
-            return kept.features, kept.target, labels, weights, code.offset, kept.folds, rules, linear
+            return kept.features, kept.target, code.labels, weights, code.offset, kept.folds, rules, linear
 
         return bool(identity(self) == identity(other))
 
@@ -234,7 +233,7 @@ def collect_over(engine: Engine, statistics: FitStatistics, mark: int | None = N
     ]
     if missing:
         raise InvalidInputError(f"The new rows have no column {missing[0]!r}, which the fit had.")
-    layout = Layout(names, statistics.target, statistics.weights, statistics.code.classes is not None)
+    layout = Layout(names, statistics.target, statistics.weights, statistics.code.values)
     code = RowCode(features, statistics.code, statistics.weighted, statistics.folds)
     requests = [
         Request(
@@ -268,8 +267,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
     """
     new: M = clone(model)
     settings, target = new.read_parameters()
-    if target.has_labels != (statistics.code.classes is not None):
-        kind = "numbers" if target.has_labels else "classes"
+    if target.values != (kind := statistics.code.values):
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
     target = model.recall_target().recall(statistics.code, n_pools=len(statistics.pools))
     found = _solve_anew(settings, target, statistics)

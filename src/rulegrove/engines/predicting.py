@@ -21,7 +21,9 @@ from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.reading import Layout, check_names, take_attributes, take_column
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.figures import Agreement
 from rulegrove.estimators.model import RuleModel, choose_classes
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
 COLUMNS = ("prediction", "probability", "score")
@@ -86,14 +88,15 @@ class PredictTask:
 
     def _find_results(self, scores: FloatArray) -> dict[str, pa.Array]:
         """Return the columns of the results."""
-        labels = self.model.labels
+        labels, told = self.model.labels, {"prediction": self.model.decide, "probability": self.model.probabilities}
         found: dict[str, pa.Array] = {}
         for result in self.results:
-            values = self.model.probabilities(scores) if result == "probability" else scores
-            assert values is not None
             if result == "prediction" and labels:
                 found[result] = pa.array(labels).take(pa.array(choose_classes(scores)))
-            elif values.ndim == 1:
+                continue
+            values = told[result](scores) if result in told else scores
+            assert values is not None
+            if values.ndim == 1:
                 found[result] = pa.array(values)
             else:
                 columns = map(pa.array, np.ascontiguousarray(values.T))
@@ -276,41 +279,11 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How predictions agree with targets; a state.
-
-    Attributes
-    ----------
-    weight : float
-    mean : float
-        Of the target.
-    spread : float
-        Weighted sum of squared differences from the mean.
-    loss : float
-        Weighted sum of squared errors, or weight of the wrong classes.
-    """
-
-    weight: float = 0.0
-    mean: float = 0.0
-    spread: float = 0.0
-    loss: float = 0.0
-
-    def merge(self, other: "Agreement") -> "Agreement":
-        """Return the agreement on both sets of rows (Chan, Golub, LeVeque 1983, equation 2.1b)."""
-        weight = self.weight + other.weight
-        if not weight:
-            return self
-        step = other.mean - self.mean
-        mean = self.mean + step * other.weight / weight
-        spread = self.spread + other.spread + step**2 * self.weight * other.weight / weight
-        return Agreement(weight, mean, spread, self.loss + other.loss)
-
-
-@dataclass(frozen=True)
 class ScoreTask:
     """Compare predictions with targets."""
 
     model: RuleModel
+    target: Target
     layout: Layout
 
     @property
@@ -332,14 +305,7 @@ class ScoreTask:
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         if not weights.any():
             return Agreement()
-        scores = score_batch(self.model, rows.rows)
-        classes = self.model.classes
-        if classes is not None:
-            wrong = classes[choose_classes(scores)] != rows.y
-            return Agreement(float(weights.sum()), 0.0, 0.0, float(weights[wrong].sum()))
-        mean = float(np.average(rows.y, weights=weights))
-        spread, loss = weights @ (rows.y - mean) ** 2, weights @ (rows.y - scores) ** 2
-        return Agreement(float(weights.sum()), mean, float(spread), float(loss))
+        return self.target.compare(rows.y, self.model.decide(score_batch(self.model, rows.rows)), weights)
 
 
 def score(
@@ -394,13 +360,11 @@ def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights:
     """Score a model on the table of an engine; as `score`."""
     own = make_task(model, engine.schema).model
     check_names(engine.schema.names, [("target", target), ("weights", weights)])
-    of_classes = own.classes is not None
-    layout = Layout(own.used_names, target, weights, of_classes)
+    kind = model.recall_target()
+    task = ScoreTask(own, kind, Layout(own.used_names, target, weights, kind.values))
     progress = Progress(model.verbose)
-    found = engine.map_reduce(ScoreTask(own, layout), progress.stage("Scoring"))
+    found = engine.map_reduce(task, progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")
-    if of_classes:
-        return 1.0 - found.loss / found.weight
-    return 1.0 - found.loss / found.spread if found.spread else float(found.loss == 0.0)
+    return found.score

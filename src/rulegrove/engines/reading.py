@@ -1,6 +1,6 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,25 +24,25 @@ class Layout:
     attributes : tuple of str
     target : str
     weights : str, optional
-    classes : bool
-        Whether the target is classes.
+    values : {"classes", "numbers"}
+        What the target is, as `Target.values` has it.
     """
 
     attributes: tuple[str, ...]
     target: str
     weights: str | None
-    classes: bool
+    values: str
 
     @classmethod
     def of(
-        cls, names: Sequence[str], target: str, weights: str | None, *, classes: bool, drop: Sequence[str] = ()
+        cls, names: Sequence[str], target: str, weights: str | None, *, values: str, drop: Sequence[str] = ()
     ) -> "Layout":
         """Return the layout of a table whose other columns are attributes."""
         check_names(names, [("target", target), ("weights", weights), *(("drop", name) for name in drop)])
         attributes = tuple(name for name in names if name not in (target, weights, *drop))
         if not attributes:
             raise InvalidInputError(f"There is no column left to predict {target!r} from.")
-        return cls(attributes, target, weights, classes)
+        return cls(attributes, target, weights, values)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Layout:
         if not known.all():
             mask = pa.array(known)
             rows, target, positions = rows.filter(mask), target.filter(mask), positions[known]
-        y = read_labels(target, self.target) if self.classes else read_numbers(target, self.target)
+        y = READERS[self.values](target, self.target)
         weights = None
         if self.weights is not None:
             weights = read_numbers(take_column(rows, self.weights), self.weights)
@@ -183,3 +183,6 @@ def read_labels(column: pa.Array, name: str) -> AnyArray:
         labels: AnyArray = np.asarray(encoded.dictionary.to_pylist(), dtype=str)
         return np.asarray(labels[encoded.indices.to_numpy()])
     raise InvalidInputError(f"The target '{name}' must be numbers or text; got {kind}. Convert it")
+
+
+READERS: dict[str, Callable[[pa.Array, str], AnyArray]] = {"classes": read_labels, "numbers": read_numbers}

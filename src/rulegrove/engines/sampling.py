@@ -91,7 +91,7 @@ class DrawTask:
         return Draw(tuple(drawn), self._summarise(rows.y, rows.weights), rows.mark())
 
     def _summarise(self, y: AnyArray, weights: FloatArray | None) -> TargetSummary:
-        return TargetSummary.of(y, weights, classes=self.layout.classes)
+        return TargetSummary.of(y, weights, values=self.layout.values)
 
 
 def check_finite(drawn: Labelled, attributes: Sequence[str]) -> None:

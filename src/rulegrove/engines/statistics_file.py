@@ -8,7 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import IO, Any, NoReturn
 
 import numpy as np
@@ -55,7 +55,7 @@ def save_statistics(kept: FitStatistics, path: str | os.PathLike[str]) -> None:
         "features": [file_terms.encode_feature(feature) for feature in kept.features],
         "target": kept.target,
         "weights": kept.weights,
-        "classes": None if code.classes is None else file_terms.encode_classes(code.classes),
+        "classes": file_terms.encode_classes(code.classes),
         "class_weights": encode(code.class_weights),
         "offset": encode(float(code.offset)),
         "weighted": kept.weighted,
@@ -214,11 +214,8 @@ def _decode(document: Value, arrays: _Arrays) -> FitStatistics:
     features = tuple(file_terms.decode_feature(item) for item in parts["features"].items())
     if not features:
         parts["features"].refuse("a list of attributes")
-    classes = None if parts["classes"].is_null else file_terms.decode_classes(parts["classes"])
-    class_weights = None
-    if not parts["class_weights"].is_null:
-        class_weights = parts["class_weights"].numbers(0 if classes is None else len(classes), 0.0)
-    code = TargetCode(classes, class_weights, parts["offset"].number())
+    code = TargetCode(parts["classes"].maybe(file_terms.decode_classes), offset=parts["offset"].number())
+    code = replace(code, class_weights=parts["class_weights"].maybe(lambda own: own.numbers(len(code.labels), 0.0)))
     seed = parts["fold_seed"].text()
     if not re.fullmatch("[0-9]{1,20}", seed) or int(seed) >= 2**64:
         parts["fold_seed"].refuse("an integer below 2**64, as text")

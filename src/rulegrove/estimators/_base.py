@@ -24,7 +24,7 @@ from rulegrove.columns import Columns, as_table, encode_columns, is_frame, list_
 from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.explanation import Explanation, explain_rows
-from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.pipeline import Fit, fit_source
@@ -140,7 +140,7 @@ class BaseRuleEnsemble(BaseEstimator):
     selection_: PerOutput[Selection]
     solver_: PerOutput[Solver]
     candidates_: PerOutput[Terms]
-    held_out_: ClassFigures | NumberFigures | None
+    held_out_: Figures | None
     settings_: dict[str, Any]
 
     @abstractmethod

@@ -6,34 +6,39 @@ from typing import Any
 import numpy as np
 
 from rulegrove.estimators._checked_json import Value, encode
-from rulegrove.estimators.figures import N_BINS, ClassFigures, NumberFigures, Reliability, Roc
+from rulegrove.estimators.figures import N_BINS, ClassFigures, Figures, NumberFigures, Reliability, Roc
 
 _MOST_ROWS = 2**53
 
 
-def encode_figures(figures: ClassFigures | NumberFigures | None) -> dict[str, Any] | None:
+def encode_figures(figures: Figures | None) -> dict[str, Any] | None:
     """Return the figures of held-out rows."""
     encoded: dict[str, Any] | None = encode(figures)
     return encoded
 
 
-def decode_figures(value: Value, n_classes: int | None) -> ClassFigures | NumberFigures | None:
-    """Return the figures of held-out rows, None where the file has none; `n_classes` is None for a number."""
-    if value.is_null:
-        return None
-    kind = NumberFigures if n_classes is None else ClassFigures
+def _decode_plain(value: Value, kind: type[Figures]) -> tuple[dict[str, Value], dict[str, Any]]:
+    """Return all fields of figures, and those that are plain numbers read."""
     fields = value.fields([field.name for field in fields_of(kind)])
-    common: dict[str, Any] = {
+    return fields, {
         "n_rows": fields["n_rows"].integer(1, _MOST_ROWS),
         "honest": fields["honest"].boolean(),
         "weighted": fields["weighted"].boolean(),
         **{field.name: fields[field.name].number(special=True) for field in fields_of(kind) if field.type is float},
     }
-    if n_classes is None:
-        return NumberFigures(**common)
+
+
+def decode_number_figures(value: Value) -> NumberFigures:
+    """Return the figures of held-out rows whose target is a number."""
+    return NumberFigures(**_decode_plain(value, NumberFigures)[1])
+
+
+def decode_class_figures(value: Value, n_classes: int) -> ClassFigures:
+    """Return the figures of held-out rows of so many classes."""
+    fields, plain = _decode_plain(value, ClassFigures)
     n_outputs = 1 if n_classes == 2 else n_classes
     return ClassFigures(
-        **common,
+        **plain,
         shares=fields["shares"].numbers(n_classes, 0.0, 1.0),
         counts=np.array([row.integers(0, _MOST_ROWS, n_classes) for row in fields["counts"].items(n_classes)]),
         rocs=tuple(_decode_roc(item) for item in fields["rocs"].items(n_outputs)),

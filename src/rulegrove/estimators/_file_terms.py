@@ -51,8 +51,10 @@ def decode_label(value: Value) -> Any:
     return value.raw
 
 
-def encode_classes(classes: AnyArray) -> dict[str, Any]:
-    """Return the labels of the classes and their type."""
+def encode_classes(classes: AnyArray | None) -> dict[str, Any] | None:
+    """Return the labels of the classes and their type; None where there are none."""
+    if classes is None:
+        return None
     dtype = "str" if classes.dtype.kind == "U" else classes.dtype.name
     return {"dtype": dtype, "labels": [encode_label(label, "The class") for label in classes]}
 

@@ -71,7 +71,7 @@ class TableInMemory:
         self.weights = check_weights(sample_weight, n_rows)
         self.y = self.target.check(y, n_rows)
         self.groups = check_groups(groups, n_rows)
-        summary = TargetSummary.of(self.y, self.weights, classes=self.target.has_labels)
+        summary = TargetSummary.of(self.y, self.weights, values=self.target.values)
         if self.is_whole:
             return Sampled(self.table, self.columns, self.y, self.weights, np.arange(n_rows), None, summary)
         counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)

@@ -67,6 +67,16 @@ class TargetCode:
         return shift(y, -self.units.target), weights
 
     @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain values; none for a number."""
+        return () if self.classes is None else tuple(self.classes.tolist())
+
+    @property
+    def values(self) -> str:
+        """What the values are, as `Target.values` has it."""
+        return "numbers" if self.classes is None else "classes"
+
+    @property
     def n_outputs(self) -> int:
         """Columns that the target becomes."""
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
@@ -133,9 +143,11 @@ class TargetSummary:
     heaviest: FloatArray
 
     @classmethod
-    def of(cls, y: AnyArray, weights: FloatArray | None, *, classes: bool) -> "TargetSummary":
-        """Summarise some rows."""
-        labels, codes = np.unique(y, return_inverse=True) if classes else (np.zeros(1), np.zeros(len(y), np.int64))
+    def of(cls, y: AnyArray, weights: FloatArray | None, *, values: str) -> "TargetSummary":
+        """Summarise some rows, whose targets are "classes" or "numbers"."""
+        labels, codes = np.zeros(1), np.zeros(len(y), np.int64)
+        if values == "classes":
+            labels, codes = np.unique(y, return_inverse=True)
         counts = np.bincount(codes, minlength=len(labels))
         if weights is None:
             return cls(labels, counts, counts, np.ones(len(labels)), np.ones(len(labels)))

@@ -194,9 +194,9 @@ def _deal_groups(
     contents = np.bincount(members).astype(np.float64)[:, None]
     if codes is not None:
         classes, own = np.unique(codes[rows], return_inverse=True)
-        of_classes = np.zeros((names.size, classes.size))
-        np.add.at(of_classes, (members, own), 1.0)
-        contents = np.column_stack([contents, of_classes])
+        by_class = np.zeros((names.size, classes.size))
+        np.add.at(by_class, (members, own), 1.0)
+        contents = np.column_stack([contents, by_class])
     shares = contents / contents.sum(axis=0)
     shuffled = rng.permutation(names.size)
     dealt, of_group = np.zeros((n_folds, shares.shape[1])), np.empty(names.size, dtype=np.int64)

@@ -1,8 +1,8 @@
 """A target that is one of two or more classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -10,13 +10,17 @@ from sklearn.utils import compute_class_weight
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_class_labels
 from rulegrove.design.terms import Term
+from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators import autos
+from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._file_figures import decode_class_figures
+from rulegrove.estimators._file_fits import decode_calibration
 from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link, find_link, fit_calibration
-from rulegrove.estimators.figures import ClassFigures, judge_classes, share_of_classes
+from rulegrove.estimators.figures import Agreement, ClassFigures, judge_classes, share_of_classes
 from rulegrove.estimators.model import RuleModel, choose_classes
 from rulegrove.estimators.settings import Settings, is_auto
 from rulegrove.estimators.target import Target
@@ -26,6 +30,7 @@ from rulegrove.losses import Logistic, Loss, Ramp, Squared
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver
 
+N_DRAWS = 100  # of labels, before a class is given up as too rare to be drawn twice
 RARE_ROWS = 20  # a class of fewer rows may be missing from a fold that is dealt out by chance
 
 TREE_LOSSES: dict[str, type[Loss]] = {"auto": Squared, "squared": Squared, "ramp": Ramp, "logistic": Logistic}
@@ -54,7 +59,11 @@ class Classes(Target):
 
     losses = ("squared", "ramp", "squared_hinge", "logistic")
     others = "numbers"
-    has_labels = True
+    values = "classes"
+    about = ("speaks_for", "confidence", "base_rate")
+    stored = ("classes", "multiclass", "calibration")
+    stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
+    evidence = "shares"
 
     class_weight: Any = None
     multiclass: str = "auto"
@@ -219,6 +228,62 @@ class Classes(Target):
             honest=honest,
         )
 
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> ClassFigures:
+        """Tell accuracy, log loss and more on other rows."""
+        probabilities = model.probabilities(scores)
+        assert probabilities is not None
+        return judge_classes(observed, choose_classes(scores), probabilities, honest=honest)
+
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
+        """Add up the weights of the wrong classes, and of all."""
+        total = float(weights.sum())
+        return Agreement(total, 0.0, total, float(weights[predicted != observed].sum()))
+
+    def draw_by(self, *, validates: bool) -> dict[str, Any]:
+        """Return parameters by which each class is drawn as often as it is in the data.
+
+        There are no class weights, and where there are held-out scores to fit it to, a curve that has an intercept.
+        """
+        return {"class_weight": None, "calibration": "sigmoid" if validates else None}
+
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Return what draws a class for each row by its probabilities."""
+        probabilities = model.probabilities(scores)
+        assert probabilities is not None
+        return lambda rng: draw_labels(self.labels, probabilities, rng)
+
+    def encode(self) -> dict[str, Any]:
+        """Return the labels, the mode, the calibration and the shares of the classes, if these are known."""
+        shares = {} if self.shares is None else {"class_shares": encode(self.shares)}
+        labels, link = file_terms.encode_classes(self.labels), encode(self.fitted_link)
+        return {"classes": labels, "multiclass": self.mode, "calibration": link, **shares}
+
+    def decode(self, fields: Mapping[str, Value]) -> Self:
+        """Return the target of a model file."""
+        code = TargetCode(file_terms.decode_classes(fields["classes"]))
+        return replace(
+            self,
+            code=code,
+            mode=fields["multiclass"].text(["ovr", "shared", "grouped"]),
+            shares=fields["class_shares"].maybe(lambda own: file_terms.decode_shares(own, len(code.labels))),
+            fitted_link=decode_calibration(fields["calibration"], code.n_outputs),
+        )
+
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell for which class a term speaks most, and what it says about each."""
+        n_classes = len(self.labels)
+        shares = np.zeros(n_classes) if evidence is None else file_terms.decode_shares(evidence, n_classes)
+        return self.describe_term(term, coefs, shares)
+
+    def decode_figures(self, value: Value) -> ClassFigures:
+        """Return accuracy, log loss and more on held-out rows."""
+        return decode_class_figures(value, len(self.labels))
+
+    @property
+    def base_rates(self) -> FloatArray | None:
+        """Share of the second of two classes, or of each, among the training rows."""
+        return self.shares if self.shares is None or len(self.shares) > 2 else self.shares[1:]
+
     def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
         """Tell for each term which class it speaks for and how sure it is."""
         model = fitted.model
@@ -274,3 +339,17 @@ def read_codes(targets: FloatArray) -> IntArray:
 def read_scores(held_out: HeldOut) -> FloatArray:
     """Return held-out scores as `decision_function` would."""
     return held_out.scores if held_out.scores.shape[1] > 1 else held_out.scores[:, 0]
+
+
+def draw_labels(classes: AnyArray, probabilities: FloatArray, rng: np.random.Generator) -> AnyArray:
+    """Draw a class for every row, and again where a class comes up less than twice: no model can be fitted then."""
+    limits = np.cumsum(probabilities, axis=1)[:, :-1]
+    for _ in range(N_DRAWS):
+        codes = (rng.random((len(limits), 1)) > limits).sum(axis=1)
+        sizes = np.bincount(codes, minlength=len(classes))
+        if sizes.min() > 1:
+            return np.asarray(classes[codes])
+    raise InvalidInputError(
+        f"Class {classes.tolist()[int(sizes.argmin())]!r} is so rare that labels drawn from a model without "
+        "interaction hardly ever hold it twice; leave it out or join it with another class."
+    )

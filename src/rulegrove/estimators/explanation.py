@@ -150,15 +150,17 @@ class Explanation:
     Attributes
     ----------
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    predictions : list of length n_rows
+        As `predict` has them, plain values.
     intercept : float or ndarray of shape (n_classes,)
     parts : ndarray of shape (n_rows, n_terms) or (n_rows, n_classes, n_terms)
         Coefficient times term; zero for a rule that does not hold.
     rules : RuleTable
         The terms, in the order of the last axis of `parts`.
     classes : tuple or None
-        Labels of a classifier, None for a regressor.
+        Labels of the classes; None where there are none.
     probabilities : ndarray of shape (n_rows, n_classes) or None
-        As `predict_proba` has them; None for a regressor.
+        As `predict_proba` has them; None likewise.
     features : dict of int to Feature
         The attributes that terms speak of, by their places.
     values : ndarray of shape (n_rows, n_used)
@@ -166,6 +168,7 @@ class Explanation:
     """
 
     scores: FloatArray
+    predictions: list[Any]
     intercept: float | FloatArray
     parts: FloatArray
     rules: RuleTable
@@ -201,14 +204,14 @@ class Explanation:
         fired = np.flatnonzero(parts[output])
         fired = fired[np.argsort(-np.abs(parts[output, fired]), kind="stable")]
         terms = tuple(self.rules[int(k)] for k in fired)
-        chosen = None if self.classes is None else int(np.argmax(scores)) if len(scores) > 1 else int(scores[0] > 0)
+        chosen = int(np.argmax(scores)) if len(scores) > 1 else int(scores[0] > 0)
         return RowExplanation(
             score=float(scores[output]),
             intercept=float(intercepts[output]),
             terms=terms,
             parts=parts[output, fired],
-            prediction=float(scores[0]) if self.classes is None or chosen is None else self.classes[chosen],
-            label=None if self.classes is None else self.classes[output if len(scores) > 1 else 1],
+            prediction=self.predictions[place],
+            label=self.classes[output if len(scores) > 1 else 1] if self.classes else None,
             probability=None if self.probabilities is None else float(self.probabilities[place, chosen]),
             values=self._values(place, terms),
             names={k: feature.name for k, feature in self.features.items()},
@@ -223,7 +226,7 @@ class Explanation:
         return {self.features[k].name: _read_value(self.features[k], numbers[k]) for k in used}
 
     def _output(self, label: Any) -> int:
-        if self.classes is None or self.scores.ndim == 1:
+        if not self.classes or self.scores.ndim == 1:
             raise InvalidInputError(f"`label`={label!r} is for more than two classes; this model has a single score.")
         if label not in self.classes:
             raise InvalidInputError(f"`label` must be one of {list(self.classes)}; got {label!r}.")
@@ -249,4 +252,5 @@ def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable) -> Explan
     values = columns.take(slice(None), np.array(used, dtype=np.int64)).T
     features = {k: columns.features[k] for k in used}
     labels, probabilities = model.labels or None, model.probabilities(scores)
-    return Explanation(scores, model.intercept, parts, rules, labels, probabilities, features, values)
+    predictions = model.decide(scores).tolist()
+    return Explanation(scores, predictions, model.intercept, parts, rules, labels, probabilities, features, values)

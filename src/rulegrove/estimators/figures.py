@@ -1,5 +1,6 @@
 """How well a model does on rows: figures beside those of a guess by the base rate, without the rows themselves."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,8 +54,88 @@ class Reliability:
     sizes: IntArray
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """How predictions agree with targets, as sums over rows that those of other rows are added to.
+
+    Attributes
+    ----------
+    weight : float
+    mean : float
+        Of a target that is a number.
+    spread : float
+        What a guess that is the same for all rows loses: the weighted sum of squared differences from the mean, or the
+        weight of all rows.
+    loss : float
+        What the predictions lose: the weighted sum of squared errors, or the weight of the wrong classes.
+
+    Examples
+    --------
+    >>> Agreement(3.0, 0.0, 3.0, 1.0).merge(Agreement(1.0, 0.0, 1.0, 0.0)).score
+    0.75
+    """
+
+    weight: float = 0.0
+    mean: float = 0.0
+    spread: float = 0.0
+    loss: float = 0.0
+
+    def merge(self, other: "Agreement") -> "Agreement":
+        """Return the agreement on both sets of rows (Chan, Golub, LeVeque 1983, equation 2.1b)."""
+        weight = self.weight + other.weight
+        if not weight:
+            return self
+        step = other.mean - self.mean
+        mean = self.mean + step * other.weight / weight
+        spread = self.spread + other.spread + step**2 * self.weight * other.weight / weight
+        return Agreement(weight, mean, spread, self.loss + other.loss)
+
+    @property
+    def score(self) -> float:
+        """The share of the right classes, or R squared."""
+        return 1.0 - self.loss / self.spread if self.spread else float(self.loss == 0.0)
+
+
 @dataclass(frozen=True, eq=False)
-class ClassFigures:
+class Figures(ABC):
+    """How well a model does on some rows, which count by the weights of the fit.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    """
+
+    n_rows: int
+    honest: bool
+    weighted: bool
+
+    @property
+    @abstractmethod
+    def table(self) -> dict[str, str]:
+        """The figures by their names, those of a guess in brackets."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The figures beside those of a guess."""
+
+    @property
+    @abstractmethod
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+
+    @property
+    def by_class(self) -> "ClassFigures | None":
+        """The figures with counts and curves of each class; None where there are no classes."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFigures(Figures):
     """How well classes and their probabilities are predicted on some rows.
 
     Rows count by the weights of the fit (sample weights times class weights) in all but `counts` and sizes. Of
@@ -96,9 +177,6 @@ class ClassFigures:
     [[1, 1], [1, 1]]
     """
 
-    n_rows: int
-    honest: bool
-    weighted: bool
     accuracy: float
     base_accuracy: float
     auc: float
@@ -112,9 +190,9 @@ class ClassFigures:
     @property
     def table(self) -> dict[str, str]:
         """The figures by their names, those of the base rate in brackets."""
-        shares = f"{100 * self.accuracy:.1f}\N{NO-BREAK SPACE}% ({100 * self.base_accuracy:.1f}\N{NO-BREAK SPACE}%)"
+        shares = f"{show_share(self.accuracy)} ({show_share(self.base_accuracy)})"
         return {
-            "Accuracy (base rate)": shares,
+            "Accuracy (base rate)": shares.replace(" %", "\N{NO-BREAK SPACE}%"),
             "AUC": UNKNOWN if np.isnan(self.auc) else f"{self.auc:.3f}",
             "Log loss (base rate)": f"{self.log_loss:.3f} ({self.base_log_loss:.3f})",
         }
@@ -128,9 +206,23 @@ class ClassFigures:
             f"log loss {self.log_loss:.3f} (base rate {self.base_log_loss:.3f})"
         )
 
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        return {
+            f"accuracy held out; base rate {show_share(self.base_accuracy)}": show_share(self.accuracy),
+            **({} if np.isnan(self.auc) else {"AUC held out; 0.5 by chance": f"{self.auc:.3f}"}),
+            f"log loss held out; base rate {self.base_log_loss:.3f}": f"{self.log_loss:.3f}",
+        }
+
+    @property
+    def by_class(self) -> "ClassFigures":
+        """These figures."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
-class NumberFigures:
+class NumberFigures(Figures):
     """How well numbers are predicted on some rows, which count by the weights of the fit.
 
     Attributes
@@ -157,9 +249,6 @@ class NumberFigures:
     (0.75, 0.5, 1.0)
     """
 
-    n_rows: int
-    honest: bool
-    weighted: bool
     r2: float
     rmse: float
     mean_absolute: float
@@ -182,6 +271,15 @@ class NumberFigures:
         error, spread = show_number(self.rmse), show_number(self.deviation)
         return f"{share}root mean squared error {error} (standard deviation of the target {spread})"
 
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        spread = show_number(self.deviation)
+        return {
+            **({} if np.isnan(self.r2) else {"R² held out": f"{self.r2:.3f}"}),
+            f"root mean squared error held out; the target's standard deviation is {spread}": show_number(self.rmse),
+        }
+
 
 def show_number(value: float) -> str:
     """Return a number with four digits and separated thousands.
@@ -194,7 +292,18 @@ def show_number(value: float) -> str:
     return f"{float(f'{value:.4g}'):,.12g}"
 
 
-def tell_held_out(figures: ClassFigures | NumberFigures) -> str:
+def show_share(share: float) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> show_share(0.7618)
+    '76.2 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def tell_held_out(figures: Figures) -> str:
     """Say how well a model did on held-out rows, and how far that can be believed.
 
     Examples

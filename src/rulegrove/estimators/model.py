@@ -1,5 +1,6 @@
 """A fitted model: ranked terms, their coefficients, the intercept, and nothing of training."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,6 +37,8 @@ class RuleModel:
         Labels of the classes; None for a number.
     link : Temperature or Curves, optional
         What turns scores into probabilities of the classes.
+    inverse : callable, optional
+        What turns scores into the numbers that are predicted, such as `numpy.exp`; None where they are the same.
     """
 
     features: tuple[Feature, ...]
@@ -45,6 +48,7 @@ class RuleModel:
     columns: tuple[str, ...] | None = None
     classes: AnyArray | None = None
     link: Link | None = None
+    inverse: Callable[[FloatArray], FloatArray] | None = None
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
 
@@ -117,8 +121,10 @@ class RuleModel:
         return None if self.link is None else self.link.probabilities(scores)
 
     def decide(self, scores: FloatArray) -> AnyArray:
-        """Return what scores predict: the class of the largest one, or the number itself."""
-        return scores if self.classes is None else np.asarray(self.classes[choose_classes(scores)])
+        """Return what scores predict: the class of the largest one, or a number."""
+        if self.classes is not None:
+            return np.asarray(self.classes[choose_classes(scores)])
+        return scores if self.inverse is None else self.inverse(scores)
 
     def values(self, columns: Columns) -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""

@@ -22,14 +22,13 @@ from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
 from rulegrove.estimators._fitted import share_importance
-from rulegrove.estimators._sampling import TargetCode
-from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.pipeline import Fit
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
@@ -46,10 +45,8 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 }
 _NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _NEEDED += ["terms", "candidates", "outputs"]
-_OF_CLASSES = ["classes", "multiclass", "calibration"]
 # Files of the first versions have none of these.
 _LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None}
-_LATER_OF_CLASSES = {"class_shares": None}
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -148,12 +145,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     }
     if fitted_model.names != list_sources(fitted_model.features):
         document["columns"] = list(fitted_model.names)
-    if isinstance(model, RuleEnsembleClassifier):
-        document["classes"] = file_terms.encode_classes(model.classes_)
-        document["multiclass"] = model.multiclass_
-        document["calibration"] = encode(model.calibration_)
-        if model.class_shares_ is not None:
-            document["class_shares"] = encode(model.class_shares_)
+    document |= model.recall_target().encode()
     coefs = np.atleast_2d(fitted_model.coefs).T.tolist()
     document["terms"] = [_encode_ranked(row, coef) for row, coef in zip(model.rules_, coefs, strict=True)]
     document["candidates"] = [file_terms.encode_candidates(terms) for terms in model.candidates_.distinct]
@@ -242,20 +234,18 @@ def _check_sum(document: Value) -> None:
 def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
     """Return the estimator of a document of the newest layout."""
     name = document.keyed().get("estimator", document).text(list(ESTIMATORS))
-    of_classes = ESTIMATORS[name] is RuleEnsembleClassifier
-    needed, later = (_OF_CLASSES, _LATER_OF_CLASSES) if of_classes else ([], {})
-    fields = document.fields([*_NEEDED, *needed], {**_LATER, **later})
+    kind = ESTIMATORS[name]().make_target()
+    fields = document.fields([*_NEEDED, *kind.stored], {**_LATER, **kind.stored_later})
     fields["written_by"].text()
     model = _make_estimator(fields["parameters"], name)
     features = tuple(file_terms.decode_feature(item) for item in fields["features"].items())
     if not features:
         fields["features"].refuse("a list of attributes")
-    classes = file_terms.decode_classes(fields["classes"]) if of_classes else None
-    target = model.make_target().recall(TargetCode(classes), n_pools=1)
-    n_outputs, n_classes = target.code.n_outputs, None if classes is None else len(classes)
+    target = model.make_target().decode(fields)
+    n_outputs = target.code.n_outputs
     intercepts = fields["intercepts"].numbers(n_outputs)
     columns = _decode_columns(fields["columns"], features)
-    rows, coefs, shares = _decode_terms(fields["terms"], features, n_outputs, n_classes)
+    rows, coefs = _decode_terms(fields["terms"], features, target)
     pools = _decode_candidates(fields["candidates"], features, n_outputs)
     solvers, paths, selections = _decode_outputs(fields["outputs"], pools)
     several = n_outputs > 1
@@ -266,14 +256,9 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         intercepts if several else float(intercepts[0]),
         columns,
     )
-    if isinstance(target, Classes):
-        target = _decode_classes(target, fields)
-        told = zip(rows, coefs.T, shares, strict=True)
-        rows = [replace(row, **target.describe_term(row.term, coef, share)) for row, coef, share in told]
-        fitted_model = target.link_model(fitted_model, make_solver(solvers[0]))
     fit = Fit(
-        model=fitted_model,
-        rules=RuleTable(rows, of_classes=of_classes),
+        model=target.link_model(fitted_model, make_solver(solvers[0])),
+        rules=RuleTable(rows, target.about),
         feature_importances=share_importance(fitted_model, np.array([row.importance for row in rows])),
         paths=PerOutput(paths),
         selections=PerOutput(selections),
@@ -281,7 +266,7 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         candidates=PerOutput(pools),
         target=target,
         settled={},
-        held_out=file_figures.decode_figures(fields["held_out"], n_classes),
+        held_out=fields["held_out"].maybe(target.decode_figures),
         names=np.array(columns, dtype=object) if fields["named_features"].boolean() else None,
         n_columns=len(columns),
         pools=(),
@@ -317,17 +302,6 @@ def _decode_settings(value: Value, name: str) -> dict[str, Any]:
     return {parameter: getattr(model, parameter) for parameter in value.keyed()}
 
 
-def _decode_classes(target: Classes, fields: dict[str, Value]) -> Classes:
-    """Return the target with what a classifier knows of its classes."""
-    n_classes = len(target.labels)
-    return replace(
-        target,
-        mode=fields["multiclass"].text(["ovr", "shared", "grouped"]),
-        shares=fields["class_shares"].maybe(lambda shares: file_terms.decode_shares(shares, n_classes)),
-        fitted_link=fits.decode_calibration(fields["calibration"], target.code.n_outputs),
-    )
-
-
 def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     """Return a term with what the training rows say about it; words are made anew when it is read."""
     fields = {**file_terms.encode_term(row.term), "coefs": list(coefs), "importance": row.importance}
@@ -342,18 +316,15 @@ def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
     return fields
 
 
-def _decode_terms(
-    value: Value, features: tuple[Feature, ...], n_outputs: int, n_classes: int | None
-) -> tuple[list[RankedTerm], FloatArray, list[FloatArray]]:
-    """Return the ranked terms, coefficients (n_outputs, n_terms) and, of a classifier, each term's class shares."""
-    evidence = ["support", "mean_target" if n_classes is None else "shares"]
+def _decode_terms(value: Value, features: tuple[Feature, ...], target: Target) -> tuple[list[RankedTerm], FloatArray]:
+    """Return the ranked terms and the coefficients, an ndarray of shape (n_outputs, n_terms)."""
+    n_outputs = target.code.n_outputs
     rows: list[RankedTerm] = []
     coefs: list[FloatArray] = []  # tables of the promised size could be larger than any memory
-    shares: list[FloatArray] = []
     n_characters = 0
     for place, item in enumerate(value.items()):
         is_rule = "conditions" in item.keyed()
-        needed = ["conditions", *evidence] if is_rule else ["linear"]
+        needed = ["conditions", "support", target.evidence] if is_rule else ["linear"]
         fields = item.fields([*needed, "coefs", "importance"], {"aliases": []})
         decode = file_terms.decode_rule if is_rule else file_terms.decode_linear
         term = decode(fields[needed[0]], features)
@@ -362,24 +333,21 @@ def _decode_terms(
         if n_characters > MAX_WORDS:
             value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
         coefs.append(fields["coefs"].numbers(n_outputs))
-        if n_classes is not None:
-            shares.append(file_terms.decode_shares(fields["shares"], n_classes) if is_rule else np.zeros(n_classes))
         rows.append(
             RankedTerm(
                 rank=place + 1,
                 kind="rule" if is_rule else "linear",
                 text=text,
-                coefficient=float(coefs[-1][0]),
                 importance=fields["importance"].number(0.0),
                 support=fields["support"].number(0.0, 1.0 + 1e-6) if is_rule else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()),
                 term=term,
-                mean_target=fields["mean_target"].number() if is_rule and n_classes is None else None,
+                **target.decode_term(term, coefs[-1], fields[target.evidence] if is_rule else None),
             )
         )
     if len({row.term for row in rows}) < len(rows):
         value.refuse("a list of different terms")
-    return rows, np.array(coefs).reshape(len(rows), n_outputs).T.copy(), shares
+    return rows, np.array(coefs).reshape(len(rows), n_outputs).T.copy()
 
 
 def _decode_candidates(value: Value, features: tuple[Feature, ...], n_outputs: int) -> list[Terms]:

@@ -1,6 +1,6 @@
 """A target that is a number."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -8,10 +8,13 @@ import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_regression_target
+from rulegrove.design.terms import Term
+from rulegrove.estimators._checked_json import Value
+from rulegrove.estimators._file_figures import decode_number_figures
 from rulegrove.estimators._fitted import Fitted, HeldOut
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.figures import NumberFigures, judge_numbers
+from rulegrove.estimators.figures import Agreement, NumberFigures, judge_numbers
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.target import Target
 from rulegrove.losses import Huber, Loss, Squared
@@ -32,7 +35,9 @@ class Number(Target):
 
     losses = ("squared", "huber")
     others = "two classes"
-    has_labels = False
+    values = "numbers"
+    about = ("mean_target",)
+    evidence = "mean_target"
 
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values as finite float64."""
@@ -62,3 +67,26 @@ class Number(Target):
         """Tell R squared and the errors on held-out rows."""
         observed = held_out.targets[:, 0] + data.offset
         return judge_numbers(observed, held_out.scores[:, 0], held_out.weights, honest=honest)
+
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> NumberFigures:
+        """Tell R squared and the errors on other rows."""
+        return judge_numbers(observed, model.decide(scores), honest=honest)
+
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
+        """Add up squared errors, and squared differences from the mean."""
+        mean = float(np.average(observed, weights=weights))
+        spread, loss = weights @ (observed - mean) ** 2, weights @ (observed - predicted) ** 2
+        return Agreement(float(weights.sum()), mean, float(spread), float(loss))
+
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Return what adds to each score the residual of another row."""
+        residuals = self.check(y, len(scores)) - scores
+        return lambda rng: model.decide(scores + rng.permutation(residuals))
+
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell the coefficient of a term, and the mean of the target where a rule holds."""
+        return {"coefficient": float(coefs[0]), "mean_target": None if evidence is None else evidence.number()}
+
+    def decode_figures(self, value: Value) -> NumberFigures:
+        """Return R squared and the errors on held-out rows."""
+        return decode_number_figures(value)

@@ -19,7 +19,7 @@ from rulegrove.estimators._given import check_directions, check_finite_weights, 
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
-from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
@@ -79,7 +79,7 @@ class Fit:
     target : Target
     settled : dict
         Settings that were left open, with what was found for them.
-    held_out : ClassFigures or NumberFigures, optional
+    held_out : Figures, optional
         How well held-out rows were predicted.
     names : ndarray of shape (n_columns,), optional
         Names of the table's columns, if it has names.
@@ -99,7 +99,7 @@ class Fit:
     candidates: PerOutput[Terms]
     target: Target
     settled: dict[str, Any]
-    held_out: ClassFigures | NumberFigures | None
+    held_out: Figures | None
     names: AnyArray | None
     n_columns: int
     pools: tuple[Pool, ...]
@@ -170,9 +170,9 @@ def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
     if solver.loss_name not in target.losses:
         if not isinstance(settings.solver, str):
-            kind, why = "classes" if target.has_labels else "numbers", f", which is for {target.others}"
+            why = f", which is for {target.others}"
             raise InvalidInputError(
-                f"A target of {kind} cannot use {type(solver.given).__name__}(loss={solver.loss!r})"
+                f"A target of {target.values} cannot use {type(solver.given).__name__}(loss={solver.loss!r})"
                 f"{why if solver.loss_name in LOSSES else ''}; "
                 f"give it loss={' or '.join(repr(name) for name in target.losses)}."
             )
@@ -374,7 +374,7 @@ def rank_terms(fitted: Fitted, target: Target, data: TrainingData) -> RuleTable:
         )
         for place, (term, about) in enumerate(zip(model.terms, target.describe(fitted, data), strict=True))
     ]
-    return RuleTable(rows, of_classes=model.classes is not None)
+    return RuleTable(rows, target.about)
 
 
 def is_honest(settings: Settings, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:

@@ -199,4 +199,4 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._scores(X)
+        return self.model_.decide(self._scores(X))

@@ -3,7 +3,7 @@
 import html
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,10 +14,9 @@ from rulegrove.design.terms import Term
 SHOWN_ROWS = 20
 _LEAST_ROOM = 30  # for words, however narrow the screen is
 _STYLE = "text-align:left;vertical-align:top"
-# Columns of `RuleTable.to_dict` and the fields of a term that they hold.
+# Columns of `RuleTable.to_dict` and the fields of a term that they hold: of any term, and about its target.
 _COLUMNS = {name: name for name in ("rank", "kind", "rule", "coefficient", "importance", "support")} | {"rule": "text"}
-_OF_CLASSES = {"class": "speaks_for", "confidence": "confidence", "base_rate": "base_rate"}
-_OF_NUMBERS = {"mean_target": "mean_target"}
+_ABOUT = {"class": "speaks_for", "confidence": "confidence", "base_rate": "base_rate", "mean_target": "mean_target"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +89,42 @@ class RankedTerm:
         return f"{start}: {label} is {likely} likely ({more})."
 
 
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+# What a table shows of the fields about a target: the head of the column, and the cell of a term.
+_CELLS: dict[str, tuple[str, Callable[[RankedTerm], str]]] = {
+    "confidence": ("confidence", lambda term: _percent(term.confidence)),
+    "base_rate": ("base", lambda term: _percent(term.base_rate)),
+    "speaks_for": ("class", lambda term: printable(f"{'not ' * term.against}{term.speaks_for}")),
+    "mean_target": ("mean target", lambda term: "" if term.mean_target is None else f"{term.mean_target:.4g}"),
+}
+
+
 class RuleTable(Sequence[RankedTerm]):
     """Terms of a model, the most important first.
 
     A sequence of `RankedTerm`; prints as a table, shows as one in a notebook, and `to_frame` gives a data frame.
+
+    Parameters
+    ----------
+    terms : iterable of RankedTerm
+    about : sequence of str, optional
+        Fields of the terms that tell of the target, as `Target.about` has them; by default those that a term has.
     """
 
-    def __init__(self, terms: Iterable[RankedTerm], *, of_classes: bool = False):
+    def __init__(self, terms: Iterable[RankedTerm], about: Sequence[str] | None = None):
         self._terms = tuple(terms)
-        self._of_classes = of_classes or any(term.speaks_for is not None for term in self._terms)
+        self.about = tuple(filter(self._has, _CELLS) if about is None else about)
+
+    def _has(self, field: str) -> bool:
+        """Whether a term has a field."""
+        return any(getattr(term, field) is not None for term in self._terms)
+
+    def take(self, places: Iterable[int]) -> "RuleTable":
+        """Return some of the terms, in an order of their own."""
+        return RuleTable((self._terms[place] for place in places), self.about)
 
     @overload
     def __getitem__(self, index: int) -> RankedTerm: ...
@@ -108,7 +134,7 @@ class RuleTable(Sequence[RankedTerm]):
 
     def __getitem__(self, index: int | slice) -> "RankedTerm | RuleTable":
         if isinstance(index, slice):
-            return RuleTable(self._terms[index], of_classes=self._of_classes)
+            return RuleTable(self._terms[index], self.about)
         return self._terms[index]
 
     def __len__(self) -> int:
@@ -123,7 +149,7 @@ class RuleTable(Sequence[RankedTerm]):
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate`` for classes or
             ``mean_target`` for regression. More than two classes each have a ``coefficient of`` and a ``share of``.
         """
-        names = _COLUMNS | (_OF_CLASSES if self._of_classes else _OF_NUMBERS)
+        names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}
         columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
         for label in next((term.coefficients for term in self if term.coefficients), {}):
             columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self]
@@ -143,22 +169,15 @@ class RuleTable(Sequence[RankedTerm]):
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells for display; files of the first versions know no base rates."""
-        header = ["", "importance", "coefficient", "support"]
-        with_base = any(term.base_rate is not None for term in self._terms)
-        header += ["confidence", *["base"] * with_base, "class"] if self._of_classes else ["mean target"]
+        shown = [field for field in _CELLS if field in self.about and (field != "base_rate" or self._has(field))]
+        header = ["", "importance", "coefficient", "support", *(_CELLS[field][0] for field in shown), "rule"]
         largest = max((term.importance for term in self._terms), default=1.0) or 1.0
         rows = []
         for term in self._terms[:SHOWN_ROWS]:
             row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
             row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
-            if self._of_classes:
-                shares = [term.confidence, *[term.base_rate] * with_base]
-                row += ["" if share is None else f"{share:.1%}" for share in shares]
-                row.append(printable(f"{'not ' * term.against}{term.speaks_for}"))
-            else:
-                row.append("" if term.mean_target is None else f"{term.mean_target:.4g}")
-            rows.append([*row, cut(term.text)])
-        return [*header, "rule"], rows
+            rows.append([*row, *(_CELLS[field][1](term) for field in shown), cut(term.text)])
+        return header, rows
 
     def __repr__(self) -> str:
         if not self._terms:

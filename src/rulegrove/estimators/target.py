@@ -1,16 +1,20 @@
 """What a model predicts. Each kind of target is one class, and nothing else asks for the kind."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.design.terms import Term
+from rulegrove.estimators._checked_json import Value
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut
 from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.figures import ClassFigures, NumberFigures
+from rulegrove.estimators.figures import Agreement, Figures
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.settings import Settings
 from rulegrove.joint_selection import Joint
@@ -31,15 +35,27 @@ class Target(ABC):
         Names of the losses that suit it, the default first.
     others : str
         What other losses are for, in words.
-    has_labels : bool
-        Whether values are labels rather than numbers.
+    values : {"classes", "numbers"}
+        What the values are before they are encoded.
+    about : tuple of str
+        Fields of a `RankedTerm` that tell of it.
+    stored : tuple of str
+        What a model file tells of it.
+    stored_later : dict
+        The same with what stands for it in files that have none.
+    evidence : str
+        What a model file tells of a rule.
     code : TargetCode
         How values become numbers, once it is learned.
     """
 
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
-    has_labels: ClassVar[bool]
+    values: ClassVar[str]
+    about: ClassVar[tuple[str, ...]]
+    stored: ClassVar[tuple[str, ...]] = ()
+    stored_later: ClassVar[Mapping[str, Any]] = {}
+    evidence: ClassVar[str]
     code: TargetCode = UNLEARNED
 
     @abstractmethod
@@ -105,6 +121,8 @@ class Target(ABC):
     def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
         """Return the target and the model with what the fitted scores tell, such as a link to probabilities.
 
+        Most targets have enough of `link_model`.
+
         Parameters
         ----------
         fitted : Fitted
@@ -112,17 +130,56 @@ class Target(ABC):
         held_out : HeldOut, optional
             Scores of rows that were held out.
         """
-        return self, fitted.model
+        return self, self.link_model(fitted.model, solver)
+
+    def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
+        """Return the model with what turns its scores into predictions."""
+        return model
 
     @abstractmethod
     def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
         """Tell what each term says about the target, as fields of a `RankedTerm`."""
 
     @abstractmethod
-    def judge(
-        self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool
-    ) -> ClassFigures | NumberFigures:
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> Figures:
         """Tell how well held-out rows were predicted."""
+
+    @abstractmethod
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> Figures:
+        """Tell how well other rows are predicted, by the places of their classes or by their numbers."""
+
+    @abstractmethod
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
+        """Compare predictions with what came true, as the `score` of the estimator does."""
+
+    def draw_by(self, *, validates: bool) -> dict[str, Any]:
+        """Return the parameters of a model to `draw` from, where they matter; `validates` as in `learn`."""
+        return {}
+
+    @abstractmethod
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Return what draws targets of the rows as if a model, of which these are the scores, were true."""
+
+    def encode(self) -> dict[str, Any]:
+        """Return what a model file tells of it."""
+        return {}
+
+    def decode(self, fields: Mapping[str, Value]) -> Self:
+        """Return the target of a model file."""
+        return self
+
+    @abstractmethod
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell what a term of a model file says about the target, as `describe` does; a rule has evidence."""
+
+    @abstractmethod
+    def decode_figures(self, value: Value) -> Figures:
+        """Return how well held-out rows were predicted, from a model file."""
+
+    @property
+    def base_rates(self) -> FloatArray | None:
+        """Share of each output's class among the training rows; None where that is unknown or means nothing."""
+        return None
 
     @property
     def settled(self) -> dict[str, Any]:

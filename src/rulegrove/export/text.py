@@ -8,6 +8,7 @@ from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import read_scoring
 
 WIDTH = 100  # of a line of plain text
+HEADS = {"confidence": "of them", "mean_target": "mean target"}  # of what terms tell about the target
 
 
 def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
@@ -68,7 +69,8 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     | rank | term | effect | support | mean target |
     """
     title, how = _introduce(model, quote='"')
-    head = ["rank", "term", "effect", "support", "mean target" if model.model_.classes is None else "of them"]
+    told = next((HEADS[field] for field in model.rules_.about if field in HEADS), "")
+    head = ["rank", "term", "effect", "support", told]
     lines = [_escape(title), "", _escape(how), ""]
     lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"])]
     for row in model.rules_[:top]:

@@ -1,5 +1,6 @@
 """What rows that the fit has not seen say about each rule, with intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,8 +9,8 @@ from sklearn.utils import column_or_1d
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove._validation import check_regression_target
 from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._intervals import Estimates, estimate_lifts, estimate_means, estimate_shares
 from rulegrove.inspection._sample import Sample, read_codes, read_sample
@@ -123,20 +124,10 @@ def rule_evidence(model: Any, X: Any, y: Any, *, level: float = 0.95, sample_wei
         raise InvalidInputError(f"`level` must lie between 0 and 1; got {level}.")
     sample = read_sample(model, X, sample_weight)
     rules = tuple(model.rules_[place] for place, _ in sample.rules)
-    n_rows = sample.columns.n_rows
-    if sample.model.classes is not None:
-        labels = sample.model.classes.tolist()
-        held, everywhere = _add_up(sample, np.eye(len(labels))[read_codes(labels, column_or_1d(y, warn=True), n_rows)])
-        estimates = _judge_classes(held, everywhere, _chosen_classes(labels, rules), level)
-    else:
-        targets = check_regression_target(model, y, n_rows)
-        center = sample.average(targets)  # squares of values near zero lose no digits
-        held, everywhere = _add_up(sample, np.column_stack([targets - center, (targets - center) ** 2]))
-        sums, squares = held.columns.T
-        means = estimate_means(sums, squares, held.weight, held.size, level)
-        estimates = {"mean_target": Estimates(means.values + center, means.low + center, means.high + center)}
+    judge = next(JUDGES[field] for field in model.rules_.about if field in JUDGES)
+    held, everywhere, estimates = judge(model.recall_target(), sample, rules, y, level)
     support = estimate_shares(held.weight, everywhere.weight, everywhere.size, level)
-    return RuleEvidence(rules, level, n_rows, held.n_rows, support, **estimates)
+    return RuleEvidence(rules, level, sample.columns.n_rows, held.n_rows, support, **estimates)
 
 
 class _Group(NamedTuple):
@@ -177,18 +168,44 @@ def _add_up(sample: Sample, columns: FloatArray) -> tuple[_Group, _Group]:
     return _group(sums), _group(np.tile(values.sum(axis=0), (len(sums), 1)))
 
 
-def _chosen_classes(labels: list[Any], rules: tuple[RankedTerm, ...]) -> BoolArray:
+_Rules = tuple[RankedTerm, ...]
+_Judged = tuple[_Group, _Group, dict[str, Estimates]]  # where rules hold, on all rows, and what that says
+
+
+def _chosen_classes(labels: list[Any], rules: _Rules) -> BoolArray:
     """Which classes bear out each rule: its own, or all others where it speaks against it."""
     own = np.array([labels.index(rule.speaks_for) for rule in rules], dtype=np.int64)
     against = np.array([rule.against for rule in rules], dtype=bool)
     return np.asarray((own[:, None] == np.arange(len(labels))) != against[:, None])
 
 
-def _judge_classes(held: _Group, everywhere: _Group, chosen: BoolArray, level: float) -> dict[str, Estimates]:
+def _judge_classes(target: Target, sample: Sample, rules: _Rules, y: Any, level: float) -> _Judged:
     """Confidence and lift of each rule."""
-    elsewhere = _group(everywhere.sums - held.sums)
+    labels = list(sample.model.labels)
+    codes = read_codes(labels, column_or_1d(y, warn=True), sample.columns.n_rows)
+    held, everywhere = _add_up(sample, np.eye(len(labels))[codes])
+    elsewhere, chosen = _group(everywhere.sums - held.sums), _chosen_classes(labels, rules)
     here, there, base = ((group.columns * chosen).sum(axis=1) for group in (held, elsewhere, everywhere))
     confidence = estimate_shares(here, held.weight, held.size, level)
     others = estimate_shares(there, elsewhere.weight, elsewhere.size, level)
     support, base = held.weight / everywhere.weight, base / everywhere.weight
-    return {"confidence": confidence, "lift": estimate_lifts(confidence, others, support, base)}
+    lift = estimate_lifts(confidence, others, support, base)
+    return held, everywhere, {"confidence": confidence, "lift": lift}
+
+
+def _judge_numbers(target: Target, sample: Sample, rules: _Rules, y: Any, level: float) -> _Judged:
+    """Mean target of each rule."""
+    targets = target.check(y, sample.columns.n_rows)
+    center = sample.average(targets)  # squares of values near zero lose no digits
+    held, everywhere = _add_up(sample, np.column_stack([targets - center, (targets - center) ** 2]))
+    sums, squares = held.columns.T
+    means = estimate_means(sums, squares, held.weight, held.size, level)
+    mean_target = Estimates(means.values + center, means.low + center, means.high + center)
+    return held, everywhere, {"mean_target": mean_target}
+
+
+# What checks rules on rows, by the field of a term that tells of the target.
+JUDGES: dict[str, Callable[[Target, Sample, _Rules, Any, float], _Judged]] = {
+    "confidence": _judge_classes,
+    "mean_target": _judge_numbers,
+}

@@ -1,7 +1,6 @@
 """How large H statistics are where nothing interacts: a parametric bootstrap."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +8,13 @@ import numpy as np
 from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
-from rulegrove._typing import AnyArray, FloatArray
-from rulegrove._validation import check_regression_target
+from rulegrove._typing import FloatArray
+from rulegrove._validation import count_threads
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from rulegrove.inspection._sample import read_sample
 from rulegrove.inspection.interaction import Interactions, interactions
-
-N_DRAWS = 100  # of labels, before a class is given up as too rare to be drawn twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +138,9 @@ def interaction_null(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedColumnWarning)  # the fit of the model has warned
         additive = _fit_additive(model, X, y, sample_weight, _draw_seed(rng))
-        draw = _target_maker(additive, X, y)
+        sample = read_sample(additive, X)
+        scores = sample.model.score(sample.columns, count_threads(additive.n_jobs))
+        draw = additive.recall_target().draw(sample.model, scores, y)
         for _ in range(n_repeats):
             refitted = clone(model).set_params(random_state=_draw_seed(rng))
             refitted.fit(X, draw(rng), sample_weight=sample_weight)
@@ -155,38 +155,10 @@ def interaction_null(
 def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Any:
     """Fit the model without interaction."""
     additive = clone(settle_preset(model)).set_params(max_conditions=1, max_terms=None, random_state=seed)
-    if model.model_.classes is not None:
-        # Each class is to be drawn as often as it is in the data: no class weights, and a curve that has an intercept,
-        # where there are held-out scores to fit it to.
-        calibration = "sigmoid" if isinstance(additive.selection, str) else None
-        additive.set_params(class_weight=None, calibration=calibration)
+    additive.set_params(**additive.make_target().draw_by(validates=isinstance(additive.selection, str)))
     return additive.fit(X, y, sample_weight=sample_weight)
 
 
 def _draw_seed(rng: np.random.Generator) -> int:
     """Draw the seed of a fit."""
     return int(rng.integers(2**31))
-
-
-def _target_maker(additive: Any, X: Any, y: Any) -> Callable[[np.random.Generator], AnyArray]:
-    """Return what draws targets of data without interaction."""
-    if additive.model_.classes is not None:
-        probabilities = additive.predict_proba(X)
-        return lambda rng: _draw_labels(additive.classes_, probabilities, rng)
-    predictions = additive.predict(X)
-    residuals = check_regression_target(additive, y, len(predictions)) - predictions
-    return lambda rng: predictions + rng.permutation(residuals)
-
-
-def _draw_labels(classes: AnyArray, probabilities: FloatArray, rng: np.random.Generator) -> AnyArray:
-    """Draw a class for every row, and again where a class comes up less than twice: no model can be fitted then."""
-    limits = np.cumsum(probabilities, axis=1)[:, :-1]
-    for _ in range(N_DRAWS):
-        codes = (rng.random((len(limits), 1)) > limits).sum(axis=1)
-        sizes = np.bincount(codes, minlength=len(classes))
-        if sizes.min() > 1:
-            return np.asarray(classes[codes])
-    raise InvalidInputError(
-        f"Class {classes.tolist()[int(sizes.argmin())]!r} is so rare that labels drawn from a model without "
-        "interaction hardly ever hold it twice; leave it out or join it with another class."
-    )

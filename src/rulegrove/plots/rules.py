@@ -92,7 +92,7 @@ class RulesDisplay(Display):
             shares = np.abs(coefs) / np.maximum(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.finfo(float).tiny)
             order = np.argsort(-importances * shares, kind="stable")
             order = order[coefs[order] != 0]
-            rules = RuleTable([rules[int(place)] for place in order], of_classes=bool(labels))
+            rules = rules.take(order.tolist())
             importances, coefs = (importances * shares)[order], coefs[order]
         two = tuple(map(str, labels)) if len(labels) == 2 else ()
         return cls(rules, importances, coefs, two, chosen, _display.check_top(top)).plot(ax)

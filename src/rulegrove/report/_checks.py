@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.figures import DOUBT, ClassFigures, NumberFigures, judge_classes, judge_numbers
+from rulegrove.estimators.figures import DOUBT, Figures
 from rulegrove.inspection._intervals import estimate_shares
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
@@ -24,7 +24,7 @@ class Judged(NamedTuple):
     """Some rows, by what they are, and their figures."""
 
     rows: str
-    figures: ClassFigures | NumberFigures
+    figures: Figures
 
 
 def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator) -> dict[str, Any] | None:
@@ -45,8 +45,8 @@ def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator
         None where nothing is known.
     """
     judged = [] if model.held_out_ is None else [Judged(HELD_OUT, model.held_out_)]
-    if given is not None and given.targets is not None:
-        judged.append(Judged(given.name, judge_given(given)))
+    if given is not None and given.figures is not None:
+        judged.append(Judged(given.name, given.figures))
     if not judged:
         return None
     shown = judged[0] if given is not None and given.training else judged[-1]
@@ -56,14 +56,6 @@ def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator
         "charts": _describe_charts(shown),
         "scatter": _draw_scatter(given, rng),
     }
-
-
-def judge_given(given: Given) -> ClassFigures | NumberFigures:
-    """Return the figures of the rows given."""
-    if given.codes is not None and given.probabilities is not None:
-        return judge_classes(given.codes, given.predictions, given.probabilities, honest=not given.training)
-    assert given.targets is not None
-    return judge_numbers(given.targets[:, 0], given.predictions, honest=not given.training)
 
 
 def _tell(judged: list[Judged], shown: Judged) -> str:
@@ -79,7 +71,7 @@ def _tell(judged: list[Judged], shown: Judged) -> str:
             parts.append("The training rows flatter the model, which was made to fit them: new rows will do worse.")
     if any(one.figures.weighted for one in judged):
         parts.append("Held-out rows count by their weights in the fit; tables of counts count rows.")
-    if isinstance(shown.figures, ClassFigures):
+    if shown.figures.by_class is not None:
         parts.append(
             f"The base rate is what always saying the most frequent class, or the shares of the classes as their "
             f"probabilities, would have. The charts are of the {shown.figures.n_rows:,} {shown.rows}."
@@ -96,8 +88,8 @@ def _tabulate(judged: list[Judged]) -> dict[str, Any]:
 
 def _describe_charts(shown: Judged) -> dict[str, Any] | None:
     """Return confusion, reliability and ROC of classes; None for numbers."""
-    figures = shown.figures
-    if isinstance(figures, NumberFigures):
+    figures = shown.figures.by_class
+    if figures is None:
         return None
     calibration, curves = [], []
     for bins, roc in zip(figures.reliabilities, figures.rocs, strict=True):

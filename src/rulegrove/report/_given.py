@@ -8,7 +8,7 @@ import numpy as np
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_regression_target, count_threads
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.model import choose_classes
+from rulegrove.estimators.figures import Figures
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import Sample, read_codes, read_sample
 from rulegrove.plots._display import class_labels
@@ -22,7 +22,7 @@ class Given:
     ----------
     sample : Sample
     predictions : ndarray of shape (n_rows,)
-        The place of the predicted class, or the predicted number.
+        What the model predicts.
     probabilities : ndarray of shape (n_rows, n_classes) or None
         None in regression.
     codes : ndarray of shape (n_rows,) or None
@@ -30,6 +30,8 @@ class Given:
     targets : ndarray of shape (n_rows, n_outputs) or None
         What each output is about: 1 for rows of its class and 0 for others, or the number itself. None without a
         target.
+    figures : Figures or None
+        How well the rows are predicted; None without a target.
     training : bool
         Whether the model was fitted on these rows.
     """
@@ -39,6 +41,7 @@ class Given:
     probabilities: FloatArray | None
     codes: IntArray | None
     targets: FloatArray | None
+    figures: Figures | None
     training: bool
 
     @property
@@ -71,15 +74,17 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
         training = _looks_trained_on(model, sample)
     scores = sample.model.score(sample.columns, count_threads(model.n_jobs))
     probabilities = sample.model.probabilities(scores)
-    predictions = choose_classes(scores) if labels else scores
-    codes, targets = None, None
-    if y is not None and not labels:
-        targets = check_regression_target(model, y, n_rows)[:, None]
-    elif y is not None:
-        codes = read_codes(labels, y, n_rows)
-        members = np.eye(len(labels))[codes]
-        targets = members[:, 1:] if len(labels) == 2 else members
-    return Given(sample, predictions, probabilities, codes, targets, training)
+    codes, targets, figures = None, None, None
+    if y is not None:
+        if labels:
+            codes = read_codes(labels, y, n_rows)
+            members = np.eye(len(labels))[codes]
+            targets = members[:, 1:] if len(labels) == 2 else members
+        else:
+            targets = check_regression_target(model, y, n_rows)[:, None]
+        observed = targets[:, 0] if codes is None else codes
+        figures = model.recall_target().judge_rows(sample.model, observed, scores, honest=not training)
+    return Given(sample, sample.model.decide(scores), probabilities, codes, targets, figures, training)
 
 
 def _looks_trained_on(model: BaseRuleEnsemble, sample: Sample) -> bool:

@@ -27,17 +27,6 @@ def shorten(values: Any, digits: int | None = DIGITS) -> list[Any]:
     return [_shorten(value, digits) for value in array.tolist()]
 
 
-def show_share(share: float) -> str:
-    """Return a share as the page writes it.
-
-    Examples
-    --------
-    >>> show_share(0.7618)
-    '76.2 %'
-    """
-    return f"{100 * share:.1f} %"
-
-
 def _shorten(value: float, digits: int | None) -> float | int | None:
     if not np.isfinite(value):
         return None

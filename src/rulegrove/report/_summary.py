@@ -9,11 +9,10 @@ import numpy as np
 
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.figures import DOUBT, NumberFigures, show_number
+from rulegrove.estimators.figures import DOUBT, show_number
 from rulegrove.plots._display import class_labels
 from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
 from rulegrove.report._given import Given
-from rulegrove.report._numbers import show_share
 from rulegrove.report._tracks import Track, moves_together
 from rulegrove.solvers import make_solver
 
@@ -59,19 +58,7 @@ def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]
         alone = len(tracks) > 1 and not moves_together(model)
         error = np.mean([track.errors[track.chosen] for track in tracks])
         return [*figures, [f"{error:.4g}", f"{name_error(model, tracks[0])}{', mean of the classes' * alone}"]]
-    if isinstance(held_out, NumberFigures):
-        share = [] if np.isnan(held_out.r2) else [[f"{held_out.r2:.3f}", "R² held out"]]
-        spread = (
-            f"root mean squared error held out; the target's standard deviation is {show_number(held_out.deviation)}"
-        )
-        return [*figures, *share, [show_number(held_out.rmse), spread]]
-    area = [] if np.isnan(held_out.auc) else [[f"{held_out.auc:.3f}", "AUC held out; 0.5 by chance"]]
-    return [
-        *figures,
-        [show_share(held_out.accuracy), f"accuracy held out; base rate {show_share(held_out.base_accuracy)}"],
-        *area,
-        [f"{held_out.log_loss:.3f}", f"log loss held out; base rate {held_out.base_log_loss:.3f}"],
-    ]
+    return [*figures, *([figure, what] for what, figure in held_out.headlines.items())]
 
 
 def _tell_model(model: BaseRuleEnsemble) -> str:

@@ -10,7 +10,6 @@ from rulegrove._typing import FloatArray
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.report._given import Given
 from rulegrove.report._numbers import shorten
@@ -88,9 +87,9 @@ def _training_means(row: RankedTerm, n_outputs: int) -> list[float]:
 
 def find_base_rates(model: BaseRuleEnsemble, given: Given | None) -> list[float] | None:
     """Return the share of each output's class among the training rows, else among those given; None if not known."""
-    known = model.class_shares_ if isinstance(model, RuleEnsembleClassifier) else None
+    known = model.recall_target().base_rates
     if known is not None:
-        return shorten(known if len(known) > 2 else known[1:])
+        return shorten(known)
     if given is not None and given.codes is not None and given.targets is not None:
         return shorten(given.targets.mean(axis=0))
     return None
