@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score
 
 from rulegrove.estimators._sampling import Sampled, TargetCode, TargetSummary
 from rulegrove.estimators.classes import Classes, draw_labels
@@ -89,3 +90,16 @@ def test_a_class_that_is_hardly_drawn_is_an_error():
     probabilities = np.tile([1.0, 0.0], (10, 1))
     with pytest.raises(InvalidInputError, match="Class 'rare' is so rare"):
         draw_labels(np.array(["common", "rare"]), probabilities, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("weights", [np.ones(40), np.arange(40.0)])
+def test_parts_agree_as_the_accuracy_of_all_rows_does(weights):
+    y, predicted = np.random.default_rng(0).choice(["a", "b", "c"], (2, 40))
+    parts = [Classes().compare(y[rows], predicted[rows], weights[rows]) for rows in (slice(0, 7), slice(7, 40))]
+    assert parts[0].merge(parts[1]).score == pytest.approx(accuracy_score(y, predicted, sample_weight=weights))
+
+
+@pytest.mark.parametrize(("shares", "rates"), [([0.75, 0.25], [0.25]), ([0.5, 0.3, 0.2], [0.5, 0.3, 0.2])])
+def test_base_rates_are_those_of_the_outputs(shares, rates):
+    assert Classes(shares=np.array(shares)).base_rates.tolist() == rates
+    assert Classes().base_rates is None

@@ -125,3 +125,9 @@ def test_a_model_is_frozen_and_survives_a_pickle():
     assert twin.terms == model.terms
     with pytest.raises(dataclasses.FrozenInstanceError):
         model.intercept = 0.0
+
+
+def test_an_inverse_turns_scores_into_predictions():
+    model = RuleModel(FEATURES, (), np.empty(0), 0.0, inverse=np.exp)
+    assert model.decide(np.array([0.0, 1.0])).tolist() == [1.0, np.exp(1.0)]
+    assert dataclasses.replace(model, inverse=None).decide(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]

@@ -220,3 +220,11 @@ def test_a_rule_of_hundreds_of_categories_is_cut_where_it_is_shown():
         assert "more letters)" in words
         assert longest.text not in words
     assert longest.text in model.rules_.to_frame("pandas")["rule"].tolist()
+
+
+@pytest.mark.parametrize("about", [("speaks_for", "confidence", "base_rate"), ("mean_target",)])
+def test_some_terms_of_a_table_have_its_columns_even_none(about):
+    table = RuleTable([make_term(k, speaks_for=None, confidence=None, base_rate=None) for k in (1, 2, 3)], about)
+    assert [term.rank for term in table.take([2, 0])] == [3, 1]
+    for part in (table.take([2, 0]), table.take([]), table[:0]):
+        assert part.to_dict().keys() == table.to_dict().keys()

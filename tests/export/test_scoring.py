@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from exported_models import READ_FEATURES, fitted, of_terms
-from rulegrove import Glmnet
+from rulegrove import Glmnet, RuleEnsembleRegressor
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.calibration import Curves, Mean, Sigmoid, Steps, Temperature
@@ -90,3 +90,11 @@ def test_only_a_bound_between_0_and_1_is_asked_of_a_boolean():
 def test_what_is_no_model_says_so():
     with pytest.raises(InvalidInputError, match="can be exported; got a Glmnet"):
         read_scoring(Glmnet())
+
+
+def test_predictions_that_are_not_scores_are_refused():
+    model = RuleEnsembleRegressor(n_candidates=0, rules=["x0 > 0"], selection=0.1)
+    model.fit(np.linspace(-1, 1, 20)[:, None], np.arange(20.0))
+    model.model_ = replace(model.model_, inverse=np.exp)
+    with pytest.raises(InvalidInputError, match="turns the scores of a RuleEnsembleRegressor into predictions"):
+        read_scoring(model)

@@ -18,7 +18,6 @@ from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
-from rulegrove.estimators._fitted import share_classes
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._sampling import Chance, Folds, HashFolds, RowCode, Sampled, Size, TargetCode
 from rulegrove.estimators._training import TrainingData
@@ -171,7 +170,7 @@ def count_anew(engine: Engine, layout: Layout, drawn: DrawnRows, found: Fit, set
             own,
             None if len(terms) == 1 else place,
             Statistics.zeros(n_folds, 0, 0, 1),
-            None if target.n_outputs == 1 else share_classes(data, own.rules, values.argmax(axis=1), target.n_outputs),
+            found.target.share_rules(data, own.rules),
         )
         for place, own in enumerate(terms)
     )

@@ -21,7 +21,6 @@ from rulegrove.engines.reading import Layout, keep_used, move_rule
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
-from rulegrove.estimators._fitted import share_classes
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
 from rulegrove.estimators._training import Drawn, TrainingData
@@ -173,12 +172,8 @@ def keep_pools(layout: Layout, found: Fit, n_rows: int) -> FitStatistics:
         )
     kept = []
     for place, pool in enumerate(pools):
-        shares = None
-        if code.target.n_outputs > 1:
-            codes = np.argmax(data.targets, axis=1)
-            shares = share_classes(data, pool.design.terms.rules, codes, code.target.n_outputs)
-        output = None if len(pools) == 1 else place
-        kept.append(PoolStatistics(pool.design.terms, output, pool.design.statistics, shares))
+        terms, shares = pool.design.terms, found.target.share_rules(data, pool.design.terms.rules)
+        kept.append(PoolStatistics(terms, None if len(pools) == 1 else place, pool.design.statistics, shares))
     return FitStatistics(
         code.features, layout.target, layout.weights, code.target, code.weighted, code.folds, n_rows, tuple(kept)
     )

@@ -248,7 +248,7 @@ def _decode_pools(
             pool["output"].refuse("null")
         output = None if len(value) == 1 else pool["output"].integer(place, place)
         known.append((output, file_terms.decode_candidates(pool["candidates"], features)))
-    if len(arrays.members) > 1 + len(known) * (len(fields(Statistics)) + (code.n_outputs > 1)):
+    if len(arrays.members) > 1 + len(known) * (len(fields(Statistics)) + (len(code.labels) > 2)):
         arrays.refuse("it has arrays that no such file has")
     n_numbers = sum(n_folds * len(terms) * (len(terms) + code.n_outputs + 2) for _, terms in known)
     if n_numbers > MOST_NUMBERS:
@@ -259,7 +259,7 @@ def _decode_pools(
         _check_sums(statistics, n_positions, f"{place}.", arrays)
         if pools and (statistics.n_rows != pools[0].statistics.n_rows).any():
             arrays.refuse(f"the arrays '0.n_rows' and '{place}.n_rows' differ")
-        pools.append(PoolStatistics(terms, output, statistics, _read_shares(arrays, place, terms, code.n_outputs)))
+        pools.append(PoolStatistics(terms, output, statistics, _read_shares(arrays, place, terms, len(code.labels))))
     return tuple(pools)
 
 
@@ -274,11 +274,11 @@ def _read_statistics(arrays: _Arrays, place: int, terms: Terms, n_folds: int, n_
     return Statistics(**found)
 
 
-def _read_shares(arrays: _Arrays, place: int, terms: Terms, n_outputs: int) -> AnyArray | None:
+def _read_shares(arrays: _Arrays, place: int, terms: Terms, n_classes: int) -> AnyArray | None:
     """Return the shares of more than two classes."""
-    if n_outputs == 1:
+    if n_classes < 3:
         return None
-    shares = arrays.read(f"{place}.shares", np.zeros((len(terms.rules), n_outputs)), "f")
+    shares = arrays.read(f"{place}.shares", np.zeros((len(terms.rules), n_classes)), "f")
     if (np.abs(shares - 0.5) > 0.5 + _SLACK).any():
         arrays.refuse(f"the array '{place}.shares' has values that are no shares")
     return shares

@@ -191,14 +191,15 @@ def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: P
     return scores
 
 
-def share_classes(data: TrainingData, rules: Sequence[Rule], codes: IntArray, n_classes: int) -> FloatArray:
-    """Return the share of each class among the training rows on which each rule holds.
+def share_classes(data: TrainingData, rules: Sequence[Rule]) -> FloatArray:
+    """Return the share of each of more than two classes among the training rows on which each rule holds.
 
     Returns
     -------
     ndarray of shape (n_rules, n_classes)
     """
     program = compile_rules(rules, data.columns.n_features)
+    codes, n_classes = np.argmax(data.targets, axis=1), data.targets.shape[1]
     totals = np.zeros((len(rules), n_classes))
     for start in range(0, data.rows.size, CHUNK_ROWS):
         rows = data.rows[start : start + CHUNK_ROWS]

@@ -293,12 +293,15 @@ class Classes(Target):
             known = fitted.class_shares
             if known is None:
                 rules = [term for term in model.terms if isinstance(term, Rule)]
-                by_rule = share_classes(data, rules, np.argmax(data.targets, axis=1), len(self.labels))
-                known = dict(zip(rules, by_rule, strict=True))
+                known = dict(zip(rules, share_classes(data, rules), strict=True))
             nothing = np.zeros(len(self.labels))
             shares = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in model.terms]
         coefs = np.atleast_2d(model.coefs).T
         return [self.describe_term(*one) for one in zip(model.terms, coefs, shares, strict=True)]
+
+    def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
+        """Return the share of each of more than two classes where each rule holds."""
+        return None if self.code.n_outputs == 1 else share_classes(data, rules)
 
     def describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
         """Tell for which class a term speaks most, and what it says about each.

@@ -19,6 +19,7 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.settings import Settings
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
+from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver
 
 
@@ -139,6 +140,10 @@ class Target(ABC):
     @abstractmethod
     def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
         """Tell what each term says about the target, as fields of a `RankedTerm`."""
+
+    def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
+        """Return what the training rows tell of rules beyond the statistics, if `describe` needs it: class shares."""
+        return None
 
     @abstractmethod
     def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> Figures:

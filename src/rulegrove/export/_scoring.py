@@ -110,6 +110,11 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         )
     check_is_fitted(model)
     fitted = model.model_
+    if fitted.inverse is not None:
+        raise InvalidInputError(
+            f"No export writes down what turns the scores of a {type(model).__name__} into predictions; save the "
+            "predictions themselves."
+        )
     coefs = np.atleast_2d(fitted.coefs)
     # A coefficient of 0, which a file may hold, adds nothing; without it no export has to write a term of no effect.
     places = np.flatnonzero(coefs.any(axis=0)).tolist()
