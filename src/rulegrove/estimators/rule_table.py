@@ -167,17 +167,30 @@ class RuleTable(Sequence[RankedTerm]):
         """
         return make_frame(self.to_dict(), backend)
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and cells for display; files of the first versions know no base rates."""
-        shown = [field for field in _CELLS if field in self.about and (field != "base_rate" or self._has(field))]
-        header = ["", "importance", "coefficient", "support", *(_CELLS[field][0] for field in shown), "rule"]
-        largest = max((term.importance for term in self._terms), default=1.0) or 1.0
-        rows = []
-        for term in self._terms[:SHOWN_ROWS]:
-            row = [str(term.rank), f"{100 * term.importance / largest:.1f}", f"{term.coefficient:+.4g}"]
-            row.append(f"{term.support:.1%}" if term.kind == "rule" else "")
-            rows.append([*row, *(_CELLS[field][1](term) for field in shown), cut(term.text)])
-        return header, rows
+    def to_cells(self, top: int | None = None) -> dict[str, list[str]]:
+        """Return the table as it is shown: short texts by heading.
+
+        Parameters
+        ----------
+        top : int, optional
+            Only so many of the most important terms; all by default.
+        """
+        terms, largest = self._terms[:top], max((term.importance for term in self._terms), default=1.0) or 1.0
+        # Files of the first versions know no base rates.
+        about = [field for field in _CELLS if field in self.about and (field != "base_rate" or self._has(field))]
+        return {
+            "": [str(term.rank) for term in terms],
+            "importance": [f"{100 * term.importance / largest:.1f}" for term in terms],
+            "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
+            "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
+            **{_CELLS[field][0]: list(map(_CELLS[field][1], terms)) for field in about},
+            "rule": [cut(term.text) for term in terms],
+        }
+
+    def _rows(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Header and cells for display."""
+        cells = self.to_cells(SHOWN_ROWS)
+        return list(cells), list(zip(*cells.values(), strict=True))
 
     def __repr__(self) -> str:
         if not self._terms:

@@ -63,7 +63,7 @@ class RuleEvidence:
             "rule": [rule.text for rule in self.rules],
             "n_held": self.n_held,
         }
-        if self.mean_target is None:
+        if self.confidence is not None:
             columns["class"] = [f"{'not ' * rule.against}{rule.speaks_for}" for rule in self.rules]
         for name in ("support", "confidence", "mean_target", "lift"):
             estimates: Estimates | None = getattr(self, name)
