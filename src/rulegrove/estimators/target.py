@@ -39,7 +39,7 @@ class Target(ABC):
     values : {"classes", "numbers"}
         What the values are before they are encoded.
     about : tuple of str
-        Fields of a `RankedTerm` that tell of it.
+        Fields of a `RankedTerm` that tell of it; "confidence" or "mean_target" is what other rows can bear out.
     stored : tuple of str
         What a model file tells of it.
     stored_later : dict
