@@ -199,4 +199,5 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.model_.decide(self._scores(X))
+        scores = self._scores(X)
+        return self.model_.decide(scores)
