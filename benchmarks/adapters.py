@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-Conditions = tuple[tuple[int, str, float], ...]  # attribute, "<=" or ">", threshold
+Condition = tuple[int, str, float | tuple[int, ...]]  # attribute, "<=" or ">", threshold; or "in" and categories
+Conditions = tuple[Condition, ...]
 NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|-?inf"
 
 
@@ -54,15 +55,24 @@ class Task:
     Attributes
     ----------
     n_classes : int
+        0 where the target is a number.
     seed, n_threads : int
     candidates : int, optional
         Rules to choose from, for methods that let one say so; None for their default.
+    framed : bool
+        Whether rows come as a DataFrame, with categories and missing values, and not as numbers alone.
     """
 
     n_classes: int
     seed: int
     n_threads: int
     candidates: int | None = None
+    framed: bool = False
+
+    @property
+    def role(self) -> str:
+        """Return how scikit-learn's names of estimators end."""
+        return "Classifier" if self.n_classes else "Regressor"
 
 
 class Method(ABC):
@@ -79,6 +89,8 @@ class Method(ABC):
     kind : {"ours", "rules", "glass box", "black box"}
     binary : bool
         Whether it knows two classes only; more are told apart one against the rest.
+    for_classes : bool
+        Whether it can predict classes.
     slow : bool
         Whether only the first repetition is measured.
     warm_up : bool
@@ -88,6 +100,7 @@ class Method(ABC):
     environment: ClassVar[str] = "peers"
     kind: ClassVar[str] = "rules"
     binary: ClassVar[bool] = False
+    for_classes: ClassVar[bool] = True
     slow: ClassVar[bool] = False
     warm_up: ClassVar[bool] = False
 
@@ -116,7 +129,7 @@ class Method(ABC):
         return model.fit(X, y)
 
     def predict(self, model: Any, X: Any) -> Any:
-        """Return the classes of rows."""
+        """Return the classes or numbers of rows."""
         return model.predict(X)
 
     def predict_proba(self, model: Any, X: Any) -> Any:
@@ -149,9 +162,8 @@ class Rulegrove(Method):
     def create(self, task: Task) -> Any:
         """Return the estimator itself."""
         own = {} if task.candidates is None else {"n_candidates": task.candidates}
-        return self.load().RuleEnsembleClassifier(
-            **{**self.parameters, **own}, random_state=task.seed, n_jobs=task.n_threads
-        )
+        estimator = getattr(importlib.import_module("rulegrove"), f"RuleEnsemble{task.role}")
+        return estimator(**{**self.parameters, **own}, random_state=task.seed, n_jobs=task.n_threads)
 
     def size(self, model: Any) -> Size:
         """Return the size of one estimator."""
@@ -161,18 +173,12 @@ class Rulegrove(Method):
             if conditions is None:
                 n_linear += 1
                 continue
-            bounds = []
-            for condition in conditions:
-                if condition.lower > float("-inf"):
-                    bounds.append((condition.feature, ">", condition.lower))
-                if condition.upper < float("inf"):
-                    bounds.append((condition.feature, "<=", condition.upper))
-            rules.append(tuple(bounds))
+            rules.append(tuple(bound for condition in conditions for bound in read_condition(condition)))
         return Size.of(rules, n_linear)
 
 
 class ScikitLearn(Method):
-    """An estimator of scikit-learn."""
+    """An estimator of scikit-learn; of its name the end is left out, which is that of a classifier or a regressor."""
 
     environment, kind = "own", "black box"
 
@@ -185,7 +191,7 @@ class ScikitLearn(Method):
         parameters = dict(self.parameters)
         if "n_jobs" in parameters:
             parameters["n_jobs"] = task.n_threads
-        return getattr(self.load(), self.estimator)(**parameters, random_state=task.seed)
+        return getattr(self.load(), self.estimator + task.role)(**parameters, random_state=task.seed)
 
     def size(self, model: Any) -> Size | None:
         """Return the size of one estimator."""
@@ -194,6 +200,27 @@ class ScikitLearn(Method):
         if hasattr(model, "_predictors"):
             return Size(sum(tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees))
         return None
+
+
+class Forest(ScikitLearn):
+    """A forest, which takes missing values as they are, but a column for each category."""
+
+    def create(self, task: Task) -> Any:
+        """Return the estimator itself, behind an encoder where there may be categories."""
+        from sklearn.compose import make_column_selector, make_column_transformer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder
+
+        forest = super().create(task)
+        if not task.framed:
+            return forest
+        columns = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        words = make_column_selector(dtype_include="category")
+        return make_pipeline(make_column_transformer((columns, words), remainder="passthrough"), forest)
+
+    def size(self, model: Any) -> Size | None:
+        """Return the size of one estimator."""
+        return super().size(model[-1] if type(model).__name__ == "Pipeline" else model)
 
 
 class Logistic(ScikitLearn):
@@ -291,11 +318,49 @@ class Ebm(Method):
 
     def create(self, task: Task) -> Any:
         """Return the estimator itself."""
-        return self.load().ExplainableBoostingClassifier(random_state=task.seed, n_jobs=task.n_threads)
+        estimator = getattr(self.load(), f"ExplainableBoosting{task.role}")
+        return estimator(random_state=task.seed, n_jobs=task.n_threads)
 
     def size(self, model: Any) -> Size:
         """Return the size of one estimator."""
         return Size(len(model.term_names_))
+
+
+class CubistRules(Method):
+    """Cubist: rules with a linear model each, for numbers alone."""
+
+    for_classes = False
+
+    def create(self, task: Task) -> Any:
+        """Return the estimator itself."""
+        return self.load().Cubist(random_state=task.seed)
+
+    def fit(self, model: Any, X: Any, y: Any) -> Any:
+        """Fit and return the model, without columns of one category, which Cubist refuses."""
+        plain = self._plain(X)
+        model.own_words = {name: column.dropna().unique() for name, column in plain.select_dtypes(object).items()}
+        return model.fit(plain.drop(columns=[name for name, words in model.own_words.items() if len(words) < 2]), y)
+
+    def predict(self, model: Any, X: Any) -> Any:
+        """Return the numbers of rows; categories that the fit has not seen, which Cubist refuses, are missing."""
+        plain = self._plain(X)
+        known = plain.assign(
+            **{name: plain[name].where(plain[name].isin(words)) for name, words in model.own_words.items()}
+        )
+        return model.predict(known[list(model.feature_names_in_)])
+
+    def _plain(self, X: Any) -> Any:
+        """Return columns X0, X1, ... and categories v0, v1, ...: dots and commas have a meaning for Cubist."""
+        plain = X.set_axis([f"X{i}" for i in range(X.shape[1])], axis=1)
+        words = {
+            name: column.cat.rename_categories([f"v{i}" for i in range(len(column.cat.categories))]).astype(object)
+            for name, column in plain.select_dtypes("category").items()
+        }
+        return plain.assign(**words)
+
+    def size(self, model: Any) -> Size:
+        """Return the size of one estimator: its rules, whatever the length of their linear models."""
+        return Size(len(model.coeffs_[["committee", "rule"]].drop_duplicates()))
 
 
 class Boomer(Method):
@@ -482,6 +547,18 @@ class H2o(Method):
         h2o = self.load()
         if h2o.connection() is not None:
             h2o.cluster().shutdown()
+
+
+def read_condition(condition: Any) -> Conditions:
+    """Read a condition of rulegrove: its bounds, its categories, or that the value is known or missing."""
+    if condition.categories is not None:
+        return ((condition.feature, "in", condition.categories),)
+    bounds = []
+    if condition.lower > float("-inf"):
+        bounds.append((condition.feature, ">", condition.lower))
+    if condition.upper < float("inf"):
+        bounds.append((condition.feature, "<=", condition.upper))
+    return tuple(bounds) or ((condition.feature, "<=", float("inf")),)
 
 
 def read_bounds(text: str, attribute: str) -> Conditions:

@@ -100,7 +100,9 @@ def measure_selection(path: str | None, n_repeats: int) -> Iterable[dict[str, An
                     "kept": int(mask.sum()),
                     "uninformative kept": int(mask[uninformative].sum()) if name == "simulation" else "",
                     "top five lost": int((~mask[best]).sum()),
-                    "error": error(RuleEnsembleClassifier(random_state=repetition, n_jobs=1), rows, kept),
+                    "error": error(
+                        RuleEnsembleClassifier(max_terms=None, random_state=repetition, n_jobs=1), rows, kept
+                    ),
                     "error, paper's model": error(paper_ensemble(Config(), repetition, solver="fpc"), rows, kept),
                 }
 
@@ -144,7 +146,7 @@ def measure_rules(path: str | None, n_repeats: int) -> Iterable[dict[str, Any]]:
     for (name, draw), repetition in itertools.product(problems.items(), range(n_repeats)):
         rows = draw(repetition)
         for method, stable in (("default", False), ("stable", True)):
-            model = RuleEnsembleClassifier(stable=stable, random_state=repetition, n_jobs=1)
+            model = RuleEnsembleClassifier(stable=stable, max_terms=None, random_state=repetition, n_jobs=1)
             over_seeds = stability_report(
                 model, rows.X, rows.y, vary="seeds", n_repeats=N_SEEDS, random_state=repetition
             )

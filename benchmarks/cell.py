@@ -44,14 +44,21 @@ def measure_all(method: Method, request: dict[str, Any]) -> list[dict[str, Any]]
     """Fit once for each pair of training and test rows; or, for stability, once for each seed on the same rows."""
     import numpy as np
 
+    from benchmarks.judging import count_classes
+
     warnings.simplefilter("ignore")
     with np.load(request["problem"]) as stored:
         X, y = stored["X"], stored["y"]
-        rules = json.loads(str(stored["rules"])) if "rules" in stored else []
-    task = Task(int(y.max()) + 1, request["seed"], request["n_threads"], request["candidates"])
+        rules, columns = (json.loads(str(stored[name])) for name in ("rules", "columns"))
+    if columns:
+        from benchmarks.frames import unpack
+
+        X = unpack(X, columns)
+    task = Task(count_classes(y), request["seed"], request["n_threads"], request["candidates"], bool(columns))
     if method.warm_up:  # compiled kernels are loaded outside the clock
-        few = np.concatenate([np.flatnonzero(y == label)[:30] for label in range(task.n_classes)])
-        method.predict_proba(method.fit(method.make(task), X[few], y[few]), X[few])
+        few = np.concatenate([np.flatnonzero(y == label)[:30] for label in range(task.n_classes)] or [np.arange(60)])
+        model = method.fit(method.make(task), take(X, few), y[few])
+        (method.predict_proba if task.n_classes else method.predict)(model, take(X, few))
     if request["stability"]:
         return [measure_stability(method, task, X, y, request["stability"])]
     parts = split(y, request)
@@ -61,25 +68,35 @@ def measure_all(method: Method, request: dict[str, Any]) -> list[dict[str, Any]]
 def split(y: Any, request: dict[str, Any]) -> list[tuple[Any, Any]]:
     """Return training and test rows: a 2-fold cross-validation, or the first rows against the others."""
     import numpy as np
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    from benchmarks.judging import count_classes
 
     if request["n_train"]:
         rows = np.arange(len(y))
         return [(rows[: request["n_train"]], rows[request["n_train"] :])]
-    folds = StratifiedKFold(2, shuffle=True, random_state=request["repetition"])
+    kind = StratifiedKFold if count_classes(y) else KFold
+    folds = kind(2, shuffle=True, random_state=request["repetition"])
     return list(folds.split(np.zeros((len(y), 1)), y))
+
+
+def take(X: Any, rows: Any) -> Any:
+    """Return some rows of a table or of an array."""
+    import numpy as np
+
+    return np.ascontiguousarray(X[rows]) if isinstance(X, np.ndarray) else X.iloc[rows]
 
 
 def measure(method: Method, task: Task, X: Any, y: Any, train: Any, test: Any, true_rules: list[Any]) -> dict[str, Any]:
     """Fit to some rows, judge by others."""
     import numpy as np
 
-    from benchmarks.judging import judge
+    from benchmarks.judging import judge, judge_numbers
     from benchmarks.known_rules import hit_rate
     from benchmarks.timing import peak_bytes, reset_peak, resident_bytes
 
-    X_train, y_train = np.ascontiguousarray(X[train]), y[train]
-    X_test, y_test = np.ascontiguousarray(X[test]), y[test]
+    X_train, y_train = take(X, train), y[train]
+    X_test, y_test = take(X, test), y[test]
     model = method.make(task)
     before = resident_bytes()
     reset_peak()
@@ -91,10 +108,13 @@ def measure(method: Method, task: Task, X: Any, y: Any, train: Any, test: Any, t
         "peak_mb": (peak_bytes() - before) / 1e6,
     }
     start = time.perf_counter()
-    predicted = method.predict(model, X_test)
+    predicted = np.asarray(method.predict(model, X_test))
     line["predict_seconds"] = time.perf_counter() - start
-    line["error"] = 100 * float(np.mean(np.asarray(predicted) != y_test))
-    line |= judge(y_test, np.asarray(method.predict_proba(model, X_test), dtype=float), task.n_classes)
+    if task.n_classes:
+        line["error"] = 100 * float(np.mean(predicted != y_test))
+        line |= judge(y_test, np.asarray(method.predict_proba(model, X_test), dtype=float), task.n_classes)
+    else:
+        line["error"] = judge_numbers(y_test, predicted)
     line["latency_ms"] = 1000 * latency(method, model, X_test[:1])
     size = method.measure(model)
     if size is not None:

@@ -1,7 +1,17 @@
-"""How probabilities are judged; needs NumPy and scikit-learn alone."""
+"""How predictions are judged; needs NumPy and scikit-learn alone."""
 
 import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
+
+
+def count_classes(y: np.ndarray) -> int:
+    """Return the number of classes, which are whole numbers from 0; 0 where the target is a number."""
+    return 0 if y.dtype.kind == "f" else int(y.max()) + 1
+
+
+def judge_numbers(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the root mean square error in percent of the standard deviation of the target."""
+    return 100 * float(np.sqrt(np.mean((predicted - y) ** 2)) / np.std(y))
 
 
 def judge(y: np.ndarray, probability: np.ndarray, n_classes: int) -> dict[str, float]:

@@ -5,8 +5,10 @@ from typing import Any
 
 from benchmarks.adapters import (
     Boomer,
+    CubistRules,
     Ebm,
     Figs,
+    Forest,
     H2o,
     Imodels,
     ImodelsRuleFit,
@@ -22,6 +24,8 @@ from benchmarks.adapters import (
 
 FOREST, BOOSTING = "RandomForest", "HistGradientBoosting"
 DEFAULT, ACCURATE, READABLE, FAST = "rulegrove", "rulegrove accurate", "rulegrove readable", "rulegrove fast"
+SHORT, SHORTER, CUBIST = "rulegrove, max_terms=25", "rulegrove, max_terms=10", "Cubist"
+ONLY_TABLES = (SHORT, SHORTER, CUBIST)  # these take part on the real tables alone
 
 
 def _ours(name: str, **parameters: Any) -> Method:
@@ -36,12 +40,15 @@ METHODS: dict[str, Method] = {
         _ours(READABLE, preset="readable"),
         _ours(FAST, preset="fast"),
         _ours("rulegrove, 10 terms", preset="readable", max_terms=10),
+        _ours(SHORT, max_terms=25),
+        _ours(SHORTER, max_terms=10),
         ImodelsRuleFit("imodels RuleFit", "RuleFitClassifier"),
         ImodelsRuleFit("imodels RuleFit, 25 terms", "RuleFitClassifier", max_rules=25),
         Figs("imodels FIGS", "FIGSClassifier"),
         Figs("imodels FIGS, 25 rules", "FIGSClassifier", max_rules=25),
         Imodels("imodels SkopeRules", "SkopeRulesClassifier"),
         Ebm("EBM", "interpret-core", "interpret.glassbox"),
+        CubistRules(CUBIST, "cubist", "cubist"),
         Boomer("Boomer", "mlrl-boomer", "mlrl.boosting"),
         Rug("RUG", "ruleopt", "ruleopt.estimator", max_depth=3),
         Rug("RUG, depth 2", "ruleopt", "ruleopt.estimator", max_depth=2),
@@ -49,13 +56,13 @@ METHODS: dict[str, Method] = {
         Ripper("RIPPER", "wittgenstein", "wittgenstein"),
         Sirus("SIRUS", "sirus", "sirus"),
         Logistic("LogisticRegression", "sklearn.linear_model", "LogisticRegression"),
-        ScikitLearn(FOREST, "sklearn.ensemble", "RandomForestClassifier", n_estimators=1000, n_jobs=1),
-        ScikitLearn(BOOSTING, "sklearn.ensemble", "HistGradientBoostingClassifier"),
+        Forest(FOREST, "sklearn.ensemble", "RandomForest", n_estimators=1000, n_jobs=1),
+        ScikitLearn(BOOSTING, "sklearn.ensemble", "HistGradientBoosting"),
         LightGBM("LightGBM", "lightgbm", "lightgbm"),
     )
 }
 
 
 def named(choice: Callable[[Method], bool]) -> list[str]:
-    """Return the names of some methods."""
-    return [name for name, method in METHODS.items() if choice(method)]
+    """Return the names of some methods, but for those that only the real tables have."""
+    return [name for name, method in METHODS.items() if name not in ONLY_TABLES and choice(method)]

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.frames import Columns, pack
+from benchmarks.judging import count_classes
 from benchmarks.known_rules import Conditions, make_known_rules
+from benchmarks.real_tables import TABLES, load_frame
 from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove.datasets import make_supernova_candidates
 from rulegrove.design.bits import compile_rules
@@ -104,15 +107,33 @@ def rule_problem(n_rows: int, n_rules: int, seed: int = 0) -> RuleProblem:
 
 @dataclass(frozen=True)
 class Table:
-    """A table to learn from, its classes as numbers from 0, and the rules that made it, where they are known."""
+    """A table to learn from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Numbers, and the places of categories.
+    y : ndarray of shape (n_rows,)
+        Classes as whole numbers from 0, or floats.
+    rules : tuple
+        Those that made it, where they are known.
+    columns : tuple
+        Names and categories, where methods are to be given a DataFrame.
+    """
 
     X: np.ndarray
     y: np.ndarray
     rules: tuple[Conditions, ...] = ()
+    columns: Columns = ()
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes; 0 where the target is a number."""
+        return count_classes(self.y)
 
     def save(self, path: Path) -> None:
         """Write what any environment with NumPy can read."""
-        np.savez(path, X=self.X, y=self.y, rules=json.dumps(self.rules))
+        np.savez(path, X=self.X, y=self.y, rules=json.dumps(self.rules), columns=json.dumps(self.columns))
 
 
 @dataclass(frozen=True)
@@ -121,9 +142,9 @@ class Bench:
 
     Attributes
     ----------
-    group : {"sets", "stability", "rows", "attributes", "rules", "classes", "RuleFit", "H2O"}
-        "sets" and "stability" are judged by 2-fold cross-validation, one thread a fit. The others grow one thing and
-        are timed on all threads, one after the other.
+    group : {"sets", "tables", "stability", "rows", "attributes", "rules", "classes", "RuleFit", "H2O"}
+        "sets", "tables" and "stability" are judged by 2-fold cross-validation, one thread a fit. The others grow one
+        thing and are timed on all threads, one after the other.
     name : str
     load : callable
         Returns the table.
@@ -135,6 +156,8 @@ class Bench:
         Rules to choose from; None for the default of each method.
     limit : float
         Seconds that a cell may take.
+    of_numbers : bool
+        Whether the target is a number.
     """
 
     group: str
@@ -144,6 +167,7 @@ class Bench:
     n_train: int = 0
     candidates: int | None = None
     limit: float = 1800.0
+    of_numbers: bool = False
 
 
 JUDGED_ROWS = 20_000  # of a timed problem, to tell the error by
@@ -165,6 +189,13 @@ def _known(n_rows: int, n_features: int = 20, correlation: float = 0.0, seed: in
 def _supernova(n_rows: int) -> Table:
     X, y = candidates(n_rows) if n_rows <= 50_000 else many_candidates(n_rows)
     return Table(X, (y > 0).astype(np.int64))
+
+
+def _real(name: str) -> Table:
+    X, y = load_frame(TABLES[name])
+    values, columns = pack(X)
+    target = y.to_numpy(np.float64) if TABLES[name].kind == "numbers" else np.unique(y, return_inverse=True)[1]
+    return Table(values, target, columns=columns)
 
 
 def clusters(n_rows: int, n_classes: int, n_features: int = 20, seed: int = 0) -> Table:
@@ -190,6 +221,10 @@ def _growing(group: str, value: int, load: Callable[[], Table], n_train: int, li
 
 PROBLEMS: tuple[Bench, ...] = (
     *SETS,
+    *(
+        Bench("tables", name, functools.partial(_real, name), limit=7200.0, of_numbers=table.kind == "numbers")
+        for name, table in TABLES.items()
+    ),
     *(Bench("stability", one.name, one.load) for one in SETS if one.name in ("pima", "vehicle", "rules")),
     *(
         _growing("rows", n, functools.partial(_supernova, n + JUDGED_ROWS), n)

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks import figures, run, tables, words
 from benchmarks.findings import Evidence
+from benchmarks.real_tables import CLASSES, NUMBERS
 from benchmarks.summaries import ALL_SETS, Results
 from benchmarks.targets import TARGETS
 from benchmarks.terms_figure import draw_error_against_terms
@@ -78,6 +79,7 @@ def write_page(evidence: Evidence, machine: Mapping[str, Any], pictures: Mapping
         section("How it is measured", protocol, say_machine(machine)),
         section("Methods and versions", words.METHODS, tables.tabulate_methods(results).markdown()),
         tell_errors(results),
+        tell_real_tables(results),
         section(
             "Error against number of terms",
             words.TERMS_PLOT,
@@ -113,6 +115,27 @@ def tell_errors(results: Results) -> str:
         titled("Log loss", words.LOG_LOSS, tables.tabulate_log_loss(results)),
         titled("All measures", words.MEASURES, tables.tabulate_measures(results)),
         titled("True rules found, %", words.HITS, tables.tabulate_measure(results, "sets", "hit_rate", 100, 0)),
+    )
+
+
+def tell_real_tables(results: Results) -> str:
+    """Return the list of the real tables, and what was measured on them."""
+    of_classes, of_numbers = ([table.name for table in tables_of] for tables_of in (CLASSES, NUMBERS))
+    lists = tables.tabulate_real_tables(), tables.tabulate_left_out()
+    listed = section("Real tables", words.REAL_TABLES, *(table.markdown() for table in lists))
+    if not results.problems("tables"):
+        return f"{listed}\n\n{words.NOT_YET}"
+    return "\n\n".join(
+        [
+            listed,
+            titled("All: error, %", words.REAL_ALL, tables.tabulate_real_errors(results, of_classes + of_numbers)),
+            titled("Numbers: error, %", words.REAL_NUMBERS, tables.tabulate_real_errors(results, of_numbers)),
+            titled("Classes: log loss", words.LOG_LOSS, tables.tabulate_measure(results, "tables", "log_loss", 1, 3)),
+            titled("Terms", words.REAL_TERMS, tables.tabulate_measure(results, "tables", "terms", 1, 0)),
+            titled(
+                "Seconds", words.REAL_SECONDS, tables.tabulate_measure(results, "tables", "fit_processor_seconds", 1, 1)
+            ),
+        ]
     )
 
 

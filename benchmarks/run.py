@@ -29,8 +29,10 @@ from benchmarks.problems import PROBLEMS, Bench, Table
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results" / "peers.csv"
+PEERS = ROOT / ".venv-peers" / "bin" / "python"
 MACHINE = "machine.json"  # beside the results
 REPETITIONS = 2
+REPEATED = ("sets", "tables")  # groups whose cross-validation is repeated
 SEEDS = (0, 1, 2)
 GROUPS = tuple(dict.fromkeys(problem.group for problem in PROBLEMS))
 
@@ -57,7 +59,17 @@ _TIMED = [
     "LightGBM",
 ]
 TAKE_PART: dict[str, list[str]] = {
-    "sets": list(METHODS),
+    "sets": methods.named(lambda method: method.for_classes),
+    "tables": [
+        methods.DEFAULT,
+        methods.ACCURATE,
+        methods.SHORT,
+        methods.SHORTER,
+        "EBM",
+        methods.CUBIST,
+        methods.FOREST,
+        methods.BOOSTING,
+    ],
     "stability": methods.named(lambda method: method.kind in ("ours", "rules") and not method.name.startswith("H2O")),
     "rows": _TIMED,
     "attributes": _TIMED,
@@ -75,7 +87,7 @@ def python_of(method: Method, peers: Path) -> Path:
 
 def run_cell(method: Method, bench: Bench, stored: Path, repetition: int, peers: Path) -> list[dict[str, Any]]:
     """Measure one cell and return its lines: one a fold, or one that says why there is none."""
-    timed = bench.group not in ("sets", "stability")
+    timed = bench.group not in (*REPEATED, "stability")
     request = {
         "method": method.name,
         "problem": str(stored),
@@ -186,19 +198,24 @@ def describe_machine() -> dict[str, Any]:
 def cells(bench: Bench, chosen: list[str], repetition: int) -> list[Method]:
     """Return the methods that take part in a repetition of a problem."""
     taking_part = [METHODS[name] for name in TAKE_PART[bench.group] if name in chosen]
+    taking_part = [method for method in taking_part if method.for_classes or bench.of_numbers]
     if repetition == 0:
         return taking_part
-    return [method for method in taking_part if bench.group == "sets" and not method.slow]
+    return [method for method in taking_part if bench.group in REPEATED and not method.slow]
 
 
-def run(benches: list[Bench], chosen: list[str], peers: Path, results: Path, again: bool) -> None:
-    """Measure the first repetition of all problems, then the second.
+def measure(
+    benches: list[Bench], chosen: list[str], peers: Path, results: Path, again: bool, repetitions: int = REPETITIONS
+) -> None:
+    """Write down the machine; measure the first repetition of all problems, then the second, and so on.
 
     A method that ran out of time on a smaller problem of a kind is not tried further.
     """
+    results.parent.mkdir(exist_ok=True)
+    results.with_name(MACHINE).write_text(json.dumps(describe_machine(), indent=1) + "\n")
     known = set() if again else {tuple(line[field] for field in KEY[:4]) for line in read(results)}
     out_of_time: dict[tuple[str, str], str] = {}
-    for repetition, bench in itertools.product(range(REPETITIONS), benches):
+    for repetition, bench in itertools.product(range(repetitions), benches):
         todo = [
             method
             for method in cells(bench, chosen, repetition)
@@ -215,7 +232,7 @@ def run(benches: list[Bench], chosen: list[str], peers: Path, results: Path, aga
                 if smaller is not None:
                     lines = [{"status": "time", "message": f"not tried: not done within the limit at {smaller}"}]
                 else:
-                    lines = run_cell(method, bench, stored, repetition, peers)
+                    lines = run_cell(method, bench, stored, repetition, peers.absolute())
                 if lines[0]["status"] == "time" and bench.value:
                     out_of_time.setdefault((bench.group, method.name), bench.name)
                 known_about = about(bench, table, method, repetition)
@@ -233,7 +250,7 @@ def about(bench: Bench, table: Table, method: Method, repetition: int) -> dict[s
         "value": bench.value,
         "n_rows": bench.n_train or len(table.y),
         "n_features": table.X.shape[1],
-        "n_classes": int(table.y.max()) + 1,
+        "n_classes": table.n_classes,
         "candidates": bench.candidates,
     }
 
@@ -262,17 +279,13 @@ def main() -> None:
     parser.add_argument("--problem", nargs="+", choices=sorted({one.name for one in PROBLEMS}), metavar="P")
     parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS), metavar="M")
     parser.add_argument("--again", action="store_true", help="measure also what is in the results already")
-    parser.add_argument(
-        "--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python", help="interpreter of the peers"
-    )
+    parser.add_argument("--peers", type=Path, default=PEERS, help="interpreter of the peers")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where lines are added")
     chosen = parser.parse_args()
     benches = [
         one for one in PROBLEMS if one.group in chosen.group and (not chosen.problem or one.name in chosen.problem)
     ]
-    chosen.results.parent.mkdir(exist_ok=True)
-    chosen.results.with_name(MACHINE).write_text(json.dumps(describe_machine(), indent=1) + "\n")
-    run(benches, chosen.method, chosen.peers.absolute(), chosen.results, chosen.again)
+    measure(benches, chosen.method, chosen.peers, chosen.results, chosen.again)
 
 
 if __name__ == "__main__":

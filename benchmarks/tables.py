@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.findings import Evidence, binary_sets, smallest_at_equal_error
-from benchmarks.methods import DEFAULT, METHODS
+from benchmarks.methods import CUBIST, DEFAULT, METHODS
+from benchmarks.real_tables import TABLES
 from benchmarks.summaries import (
     ALL_SETS,
     GLASS_PEERS,
@@ -204,6 +205,55 @@ def tabulate_stability(results: Results) -> Table:
     return Table(("method", *header), rows)
 
 
+# --- real tables ------------------------------------------------------------------------------------------------------
+
+
+def tabulate_real_tables() -> Table:
+    """Return the list of the real tables."""
+    rows = []
+    for table in TABLES.values():
+        shape = table.shape
+        drawn = f", {table.n_drawn:,} rows drawn at random" if table.n_drawn else ""
+        kind = f"{shape.n_classes} classes" if shape.n_classes else "numbers"
+        words = [table.name, table.what + drawn, table.wheel.requirement.replace("==", " "), f"`{table.target}`", kind]
+        missing = f"{100 * shape.n_missing / (shape.n_rows * shape.n_columns):.1f}" if shape.n_missing else "0"
+        rows.append([*words, f"{shape.n_rows:,}", str(shape.n_columns), str(shape.n_categorical), missing])
+    header = ("table", "a row, and what is predicted", "package", "target", "kind")
+    return Table((*header, "rows", "columns", "of categories", "empty cells, %"), rows, n_words=5)
+
+
+def tabulate_left_out() -> Table:
+    """Return the columns of the real tables that are left out, and why."""
+    rows = []
+    for table in TABLES.values():
+        for reason in dict.fromkeys(table.dropped.values()):
+            names = ", ".join(f"`{name}`" for name, own in table.dropped.items() if own == reason)
+            rows.append([table.name, names, reason])
+    return Table(("table", "left out", "because"), rows, n_words=3)
+
+
+def tabulate_real_errors(results: Results, names: Sequence[str]) -> Table:
+    """Return the errors on some of the real tables, and the mean ranks on those that all methods were tried on.
+
+    Cubist is ranked where all targets are numbers, for it knows no classes.
+    """
+    only_numbers = all(TABLES[name].kind == "numbers" for name in names)
+    here = Results([line for line in results.lines if line["group"] == "tables" and line["problem"] in names])
+    methods = [method for method in here.methods("tables") if method != CUBIST or only_numbers]
+    ranking = rank_methods(here, methods, "error", "tables")
+    rows = []
+    for method in methods:
+        cells = [_mean_or_state(here, "tables", name, method, "error", 2) for name in here.problems("tables")]
+        rows.append([method, *cells, show(ranking.means.get(method, math.nan))])
+    return Table(("method", *here.problems("tables"), f"mean rank of {ranking.n_problems}"), rows)
+
+
+def _mean_or_state(results: Results, group: str, problem: str, method: str, field: str, digits: int) -> str:
+    """Return the mean of a measure, or a word where there is none."""
+    number = results.mean(group, problem, method, field)
+    return state(results, group, problem, method) if math.isnan(number) else show(number, digits)
+
+
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
@@ -267,7 +317,7 @@ def tabulate_methods(results: Results) -> Table:
     for name, method in METHODS.items():
         versions = sorted({line["version"] for line in results.lines if line["method"] == name and line["version"]})
         settings = ", ".join(f"{key}={value!r}" for key, value in method.parameters.items() if key != "n_jobs")
-        many = "one against the rest" if method.binary else "its own way"
+        many = "one against the rest" if method.binary else "its own way" if method.for_classes else "numbers alone"
         cells = [name, method.kind, method.package, ", ".join(versions) or "not measured"]
         rows.append([*cells, f"`{settings}`" if settings else "defaults", many, "1" if method.slow else "2"])
     header = ("method", "kind", "package", "version", "settings", "more than two classes", "repetitions")

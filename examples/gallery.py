@@ -24,6 +24,7 @@ from rulegrove.plots import (
     DependenceDisplay,
     Display,
     ExplanationDisplay,
+    FrontDisplay,
     ImportanceDisplay,
     InteractionDisplay,
     PathDisplay,
@@ -49,6 +50,7 @@ def draw_two_classes() -> None:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     model = RuleEnsembleClassifier(random_state=0).fit(X_train, y_train)
     save(RulesDisplay.from_estimator(model, top=12), "rules")
+    save(FrontDisplay.from_estimator(model), "front")
     save(PathDisplay.from_estimator(model), "path")
     save(SelectionDisplay.from_estimator(model), "selection")
     save(ImportanceDisplay.from_estimator(model), "importance")
@@ -56,14 +58,11 @@ def draw_two_classes() -> None:
     save(DependenceDisplay.from_estimator(model, X_train, ("glucose", "mass")), "dependence_pair")
     save(CalibrationDisplay.from_estimator(model, X_test, y_test), "calibration")
 
-    short = RuleEnsembleClassifier(max_terms=15, random_state=0).fit(X_train, y_train)
-    save(ExplanationDisplay.from_estimator(short, X_test, 4, top=8), "explanation")
+    save(ExplanationDisplay.from_estimator(model.shorten(max_terms=25), X_test, 4, top=8), "explanation")
 
     solvers = (Glmnet(), Spgl1(), Fpc(), Pathbuild(threshold=0.5))
-    models = [
-        RuleEnsembleClassifier(n_candidates=300, solver=solver, selection="1se", random_state=0).fit(X_train, y_train)
-        for solver in solvers
-    ]
+    settings = {"n_candidates": 300, "max_terms": None, "selection": "1se", "random_state": 0}
+    models = [RuleEnsembleClassifier(solver=solver, **settings).fit(X_train, y_train) for solver in solvers]
     save(ComparisonDisplay.from_estimators(models, top=8), "comparison")
 
 
@@ -71,7 +70,7 @@ def draw_three_classes() -> None:
     """Three kinds of iris."""
     X = datasets.load("iris").frame("pandas")
     y = X.pop("class")
-    model = RuleEnsembleClassifier(max_terms=12, random_state=0).fit(X, y)
+    model = RuleEnsembleClassifier(random_state=0).fit(X, y)
     save(RulesDisplay.from_estimator(model, top=10), "rules_classes")
     save(DependenceDisplay.from_estimator(model, X, "petal_width"), "dependence_classes")
 
@@ -79,7 +78,7 @@ def draw_three_classes() -> None:
 def draw_regression() -> None:
     """Ten attributes of which five matter, two of them together."""
     X, y = make_friedman1(2000, random_state=0)
-    model = RuleEnsembleRegressor(random_state=0).fit(X, y)
+    model = RuleEnsembleRegressor(max_terms=None, random_state=0).fit(X, y)
     save(InteractionDisplay.from_estimator(model, X), "interaction")
 
 

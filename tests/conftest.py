@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+_LABEL = re.compile(r"""'[^']*'|"[^"]*"|[^{},' "][^{},]*""")  # of categories, in quotes or not
 UNSEEN = "nowhere"  # a label that no attribute has a category for: no condition on categories holds for it
 
 
@@ -20,18 +21,21 @@ def _read_condition(words, row):
         if value is None:
             return or_missing or match[2] == "missing"
         return match[2] == "known" and value != UNSEEN
-    if match := re.fullmatch(r"(.+?) (not in|in|==|!=) (\{.*\}|['\"].*)", words):
-        value, listed = row[match[1]], ast.literal_eval(match[3])
+    if words in row or words.removeprefix("not ") in row:
+        value = row[words.removeprefix("not ")]
+        return or_missing if value is None else bool(value) == (words in row)
+    if match := re.fullmatch(r"(.+?) (not in|in|=|!=) (\{.*\}|['\"A-Za-z].*)", words):
+        value = row[match[1]]
         if value is None:
             return or_missing
-        listed = listed if isinstance(listed, set) else {listed}
-        return value != UNSEEN and (value in listed) == (match[2] in ("in", "=="))
+        listed = {ast.literal_eval(label) if label[0] in "'\"" else label for label in _LABEL.findall(match[3])}
+        return value != UNSEEN and (value in listed) == (match[2] in ("in", "="))
     if match := re.fullmatch(r"(\S+) (<=?) (.+) (<=?) (\S+)", words):
         value = row[match[3]]
         if value is None:
             return or_missing
         return _COMPARE[match[2]](float(match[1]), value) and _COMPARE[match[4]](value, float(match[5]))
-    match = re.fullmatch(r"(.+) (<=|>|>=|<|==) (\S+)", words)
+    match = re.fullmatch(r"(.+) (<=|>|>=|<|=) (\S+)", words)
     value = row[match[1]]
     return or_missing if value is None else _COMPARE[match[2]](value, float(match[3]))
 

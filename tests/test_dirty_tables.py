@@ -47,8 +47,12 @@ def test_it_finds_what_made_the_target(fitted):
     assert model.score(frame, y) > 0.8
     importances = dict(zip(model.feature_names_in_, model.feature_importances_, strict=True))
     assert importances["Unnamed: 0"] == importances["customer"] == 0.0
-    assert any("sold.month > 6.5" in row.text or "sold.month <= 6.5" in row.text for row in model.rules_)
-    assert any("any other" in row.text for row in model.rules_)
+    assert any("sold.month > 6" in row.text or "sold.month <= 6" in row.text for row in model.rules_)
+    town = next(k for k, feature in enumerate(model.model_.features) if feature.name == "town")
+    asked = [part.categories for row in model.rules_ for part in row.term.conditions if part.feature == town]
+    assert any(len(model.model_.features[town].categories) in codes for codes in asked), (
+        "the pooled towns are asked for"
+    )
 
 
 def test_every_kind_of_table_and_the_model_file_give_the_same(fitted, tmp_path):

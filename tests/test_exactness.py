@@ -7,14 +7,16 @@ Beyond the mirror of the package: what has to agree is spread over trees, rules,
 """
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines
 from rulegrove.columns import Columns, Feature, encode_columns
 from rulegrove.design.bits import compile_rules
 from rulegrove.estimators import _growing, model
@@ -29,7 +31,7 @@ UNSEEN = "nowhere"
 
 
 def random_frame(rng, n_rows, *, missing=True):
-    """Ties, float32, small integers and two categorical columns, one cell in eight missing."""
+    """Ties, float32, small integers, two categorical columns and truth values, one cell in eight missing."""
     frame = pd.DataFrame(
         {
             "tied": rng.normal(size=n_rows).round(1),
@@ -37,6 +39,7 @@ def random_frame(rng, n_rows, *, missing=True):
             "count": rng.integers(0, 4, n_rows).astype(np.float64),
             "colour": rng.choice(COLOURS, n_rows).astype(object),
             "city": rng.choice(CITIES, n_rows).astype(object),
+            "member": (rng.random(n_rows) < 0.4).astype(object),
         }
     )
     if missing:
@@ -52,6 +55,7 @@ def signal(frame, rng):
         frame["count"].fillna(-1.0),
         frame["colour"].isin(["red", "blue"]) * 2.0,
         frame["city"].isin(CITIES[::3]) * 1.5,
+        frame["member"].eq(True) * 1.0,
     ]
     return np.sum([part.to_numpy(dtype=np.float64) for part in parts], axis=0) + 0.3 * rng.normal(size=len(frame))
 
@@ -96,19 +100,21 @@ def single_trees(forest):
         yield dataclasses.replace(forest, **part | links | {"roots": np.zeros(1, dtype=np.int64)})
 
 
-def strange_rows(forest, block, n_categories, rng, n_rows=60):
+def strange_rows(forest, block, features, rng, n_rows=60):
     """Rows on thresholds and right beside them, missing, infinite, and of categories that do not exist."""
     rows = block[:, rng.integers(0, block.shape[1], n_rows)].copy()
-    for feature, n_codes in enumerate(n_categories):
-        if n_codes:
-            odd = np.array([np.nan, n_codes])
+    for place, feature in enumerate(features):
+        if feature.categories is not None:
+            odd = np.array([np.nan, len(feature.categories)])
+        elif feature.boolean:
+            odd = np.array([np.nan, 0.0, 1.0])
         else:
-            inner = forest.threshold[forest.feature == feature]
+            inner = forest.threshold[forest.feature == place]
             on = inner[np.isfinite(inner)]
             beside = [np.nextafter(on, -np.inf), np.nextafter(on, np.inf), on.astype(np.float32).astype(np.float64)]
             odd = np.concatenate([on, *beside, [np.nan, -np.inf, np.inf, 0.0, -0.0]])
         swapped = rng.random(n_rows) < 0.6
-        rows[feature, swapped] = rng.choice(odd, swapped.sum())
+        rows[place, swapped] = rng.choice(odd, swapped.sum())
     return rows
 
 
@@ -127,7 +133,11 @@ def as_words(row, features):
 def test_node_rule_words_and_bits_say_the_same(read_rule, seed, missing):
     rng = np.random.default_rng(seed)
     frame = random_frame(rng, 90, missing=missing)
-    features = [*map(Feature, ("tied", "single", "count")), Feature("colour", COLOURS), Feature("city", CITIES)]
+    numbers, categories = (
+        map(Feature, ("tied", "single", "count")),
+        (Feature("colour", COLOURS), Feature("city", CITIES)),
+    )
+    features = [*numbers, *categories, Feature("member", boolean=True)]
     columns = encode_columns(frame, features)
     block = columns.take(slice(None))
     forest = grow_forest(
@@ -146,7 +156,7 @@ def test_node_rule_words_and_bits_say_the_same(read_rule, seed, missing):
         max_conditions=None,
         rng=rng,
     )
-    rows = np.hstack([block[:, :30], strange_rows(forest, block, columns.n_categories, rng)])
+    rows = np.hstack([block[:, :30], strange_rows(forest, block, features, rng)])
     spoken_rows = [as_words(row, features) for row in rows.T]
     for tree in single_trees(forest):
         rules = extract_rules(tree)
@@ -194,12 +204,12 @@ def test_a_fitted_model_says_what_its_nodes_say(monkeypatch, read_rule, kind, se
     frame = random_frame(rng, 250)
     y = signal(frame, rng)
     y = y > np.median(y) if kind is RuleEnsembleClassifier else y
-    estimator = kind(n_candidates=60, selection="min", min_samples_leaf=3, random_state=seed, n_jobs=1)
+    estimator = kind(n_candidates=60, max_terms=None, selection="min", min_samples_leaf=3, random_state=seed, n_jobs=1)
     fitted, forest = fit_watched(monkeypatch, estimator, frame, y)
     features = fitted.model_.features
     block = encode_columns(frame, features).take(slice(None))
-    n_categories = [len(feature.categories or ()) for feature in features]
-    strange = frame_of(strange_rows(forest, block, n_categories, rng), features)
+    strange = frame_of(strange_rows(forest, block, features, rng), features)
+    assert features[-1] == Feature("member", boolean=True)
     rows = encode_columns(strange, features).take(slice(None))
     trees = list(single_trees(forest))
     nodes = {rule: (tree, node) for tree in trees for node, rule in enumerate(extract_rules(tree), start=1)}
@@ -227,7 +237,7 @@ def test_other_names_of_a_rule_are_the_same_column_of_the_training_rows(read_rul
     frame = random_frame(rng, 60)
     frame["twice"] = 2.0 * frame["tied"]
     fitted = RuleEnsembleRegressor(n_candidates=200, selection=0.003, max_features=1, random_state=0, n_jobs=1)
-    fitted.fit(frame, signal(frame, rng))
+    fitted.set_params(max_terms=None).fit(frame, signal(frame, rng))
     features = fitted.model_.features
     rows = [as_words(row, features) for row in encode_columns(frame, features).take(slice(None)).T]
 
@@ -259,7 +269,7 @@ def test_scores_do_not_depend_on_blocks_threads_or_neighbours(monkeypatch, seed)
     """Equal to the last bit."""
     rng = np.random.default_rng(seed)
     frame = random_frame(rng, 400)
-    fitted = RuleEnsembleRegressor(n_candidates=80, selection="min", random_state=seed, n_jobs=1)
+    fitted = RuleEnsembleRegressor(n_candidates=80, max_terms=None, selection="min", random_state=seed, n_jobs=1)
     fitted.fit(frame, signal(frame, rng))
     assert {ranked.kind for ranked in fitted.rules_} == {"rule", "linear"}
     scores, values = fitted.predict(frame), fitted.transform_rules(frame)
@@ -282,6 +292,26 @@ def test_float32_and_its_exact_double_are_the_same_rows():
     twin = RuleEnsembleClassifier(n_candidates=60, random_state=0, n_jobs=1).fit(single.astype(np.float64), y)
     np.testing.assert_array_equal(fitted.coef_, twin.coef_)
     np.testing.assert_array_equal(fitted.decision_function(single), fitted.decision_function(single.astype(np.float64)))
+
+
+def test_thresholds_are_short_and_the_same_however_the_table_is_held(tmp_path):
+    """0.1 + 0.2 and its like are cut at numbers of few digits, in memory and in Parquet alike."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(400, 2)), 2) + 0.1 + 0.2
+    y = X[:, 0] > 0.5
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    frame.to_parquet(tmp_path / "table.parquet")
+    model = RuleEnsembleClassifier(n_candidates=60, max_terms=None, random_state=0, n_jobs=1)
+    fitted = clone(model).fit(frame[["a", "b"]], y)
+    texts = [ranked.text for ranked in fitted.rules_]
+    assert [r.text for r in engines.fit(clone(model), tmp_path / "table.parquet", target="y").rules_] == texts
+    bounds = [float(word) for text in texts for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
+    rules = [ranked.term for ranked in fitted.rules_ if ranked.kind == "rule"]
+    for condition in (condition for rule in rules for condition in rule.conditions):
+        for bound in (condition.lower, condition.upper):
+            if np.isfinite(bound):
+                assert bound in bounds
+                assert len(repr(bound).strip("-0").replace(".", "")) <= 3
 
 
 def test_a_category_unseen_in_training_satisfies_no_set_of_categories():

@@ -94,7 +94,7 @@ def test_odd_counts_do_no_harm(monkeypatch, clock, done, total, share):
     assert share in terminal.getvalue()
 
 
-@pytest.mark.parametrize(("honest", "stages"), [(False, 3), (True, 4)])
+@pytest.mark.parametrize(("honest", "stages"), [(False, 5), (True, 5)])
 def test_a_loud_fit_names_its_stages(capsys, honest, stages):
     X = np.random.default_rng(0).normal(size=(60, 2))
     RuleEnsembleRegressor(n_candidates=10, honest_cv=honest, verbose=1, random_state=0, n_jobs=1).fit(X, X[:, 0])

@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
-from dense_subsets import best_exchange, unexplained
 from rulegrove import Fpc, Glmnet, RuleEnsembleRegressor, Spgl1, walk
 from rulegrove.design.statistics import Moments
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped
 from rulegrove.selection import Selection, choose, select, squared_errors
-from rulegrove.solvers.glmnet import FEW_L1_SHARE
-from rulegrove.subset import RIDGE
 from rulegrove.walk import FIRST_STRIDE, SETTLED, STRIDE, Fold
 from small_designs import folds_of, make_classes, make_design, path_of
 
@@ -117,15 +114,20 @@ def dense_candidates(fitted, X):
 @pytest.mark.parametrize("max_terms", [0, 1, 2, 5, 10])
 @pytest.mark.parametrize("rule", ["1se", "min", 0.001])
 def test_the_cap_on_terms_is_never_exceeded(max_terms, rule):
+    """The path is that of the model without a cap."""
     X, y = friedman_like(150)
     fitted = small_model(max_terms=max_terms, selection=rule).fit(X, y)
     assert len(fitted.rules_) == fitted.coef_.size <= max_terms
-    assert len(small_model(selection=rule).fit(X, y).rules_) > 2
+    free = small_model(max_terms=None, selection=rule).fit(X, y)
+    assert len(free.rules_) > 2
+    np.testing.assert_array_equal(fitted.path_.coefs, free.path_.coefs)
     if rule == 0.001:
         assert fitted.path_.penalties[-1] == rule
 
 
-@pytest.mark.parametrize("solver", [Glmnet(l1_ratio=0.0), Glmnet(penalties=[0.01, 0.001]), Glmnet(l1_ratio=0.5)])
+@pytest.mark.parametrize(
+    "solver", [Glmnet(l1_ratio=0.0), Glmnet(penalties=[0.01, 0.001]), Glmnet(l1_ratio=0.5), "spgl1"]
+)
 @pytest.mark.parametrize("max_terms", [0, 2])
 @pytest.mark.parametrize("honest", [False, True])
 def test_the_cap_holds_where_the_path_starts_above_it(solver, max_terms, honest):
@@ -133,26 +135,8 @@ def test_the_cap_holds_where_the_path_starts_above_it(solver, max_terms, honest)
     X, y = friedman_like(150)
     fitted = small_model(max_terms=max_terms, solver=solver, honest_cv=honest).fit(X, y)
     assert len(fitted.rules_) <= max_terms
-    assert (fitted.path_.n_terms <= max_terms).all()
-
-
-def test_a_capped_model_weights_its_few_terms_afresh():
-    """The terms come nearest to the model without a cap; their weights come from a path with them alone."""
-    X, y = friedman_like(200)
-    capped = small_model(max_terms=3, selection="min", solver=Glmnet(tol=1e-12)).fit(X, y)
-    index = capped.selection_.index
-    used = np.flatnonzero(capped.path_.coefs[index])
-    free = small_model(selection="min", solver=Glmnet(tol=1e-12)).fit(X, y)
-    candidates, scores = dense_candidates(capped, X), free.predict(X)[:, None]
-    ridge = RIDGE * candidates.var(axis=0).mean()
-    kept = np.flatnonzero(capped.path_.coefs.any(axis=0)).tolist()
-    assert set(used) <= set(kept)
-    assert unexplained(candidates, scores, kept, ridge) <= best_exchange(candidates, scores, kept, ridge)
-    design = candidates[:, used]
-    ratio, penalty = capped.solver_.l1_ratio, capped.path_.penalties[index]
-    assert ratio / (1.0 - ratio) == pytest.approx(FEW_L1_SHARE * y.std())
-    twin = ElasticNet(alpha=penalty, l1_ratio=ratio, tol=1e-10, max_iter=100_000).fit(design, y)
-    np.testing.assert_allclose(capped.path_.coefs[index, used], twin.coef_, atol=1e-4)
+    if max_terms:
+        assert fitted.score(X, y) > 0.4
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -161,14 +145,6 @@ def test_the_unit_of_the_target_does_not_matter_to_a_capped_model(factor):
     one, other = (small_model(max_terms=4, solver=Glmnet(tol=1e-10)).fit(X, unit * y) for unit in (1.0, factor))
     assert [row.text for row in one.rules_] == [row.text for row in other.rules_]
     np.testing.assert_allclose(other.predict(X), factor * one.predict(X), rtol=1e-4)
-
-
-@pytest.mark.parametrize("solver", [Glmnet(l1_ratio=0.01), Glmnet(penalties=[0.1, 0.01, 0.001]), "spgl1"])
-def test_what_is_given_or_softer_weights_the_few_terms_of_a_cap_too(solver):
-    X, y = friedman_like(150)
-    capped, free = (small_model(max_terms=cap, solver=solver).fit(X, y) for cap in (2, None))
-    assert len(capped.rules_) <= 2 < len(free.rules_)
-    assert capped.solver_.get_params() == free.solver_.get_params()
 
 
 @pytest.mark.parametrize("penalty", [0.2, 0.0123, 0.001])
@@ -193,7 +169,7 @@ def test_a_penalty_above_all_others_leaves_the_intercept():
 
 def test_one_standard_error_is_no_denser_than_the_least_error():
     X, y = friedman_like(200)
-    sparse, least = small_model(selection="1se").fit(X, y), small_model(selection="min").fit(X, y)
+    sparse, least = (small_model(selection=rule, max_terms=None).fit(X, y) for rule in ("1se", "min"))
     walked = sparse.selection_.errors.size  # the walk for one standard error may end before the other
     np.testing.assert_array_equal(sparse.selection_.fold_errors, least.selection_.fold_errors[:, :walked])
     assert len(sparse.rules_) < len(least.rules_)
@@ -227,7 +203,9 @@ def test_the_cheap_mode_is_optimistic_on_noise_and_the_honest_one_is_not():
         X, y = rng.normal(size=(100, 6)), rng.normal(size=100)
         y = (y - y.mean()) / y.std()
         fits = [
-            small_model(selection="min", honest_cv=mode, random_state=seed, min_samples_leaf=2, shrinkage=0.1).fit(X, y)
+            small_model(
+                selection="min", max_terms=None, honest_cv=mode, random_state=seed, min_samples_leaf=2, shrinkage=0.1
+            ).fit(X, y)
             for mode in (False, True)
         ]
         cheap.append(fits[0].selection_.errors.min())
@@ -331,8 +309,8 @@ def test_a_fold_without_weight_is_said_clearly(honest):
 
 
 @pytest.mark.parametrize("rule", ["min", "1se", 0.05])
-def test_constraints_reach_the_folds_and_the_cap_keeps_what_is_not_penalised(rule):
-    """The weakest terms are not penalised: the cap would drop them first if it did not know."""
+def test_constraints_reach_the_folds_and_the_choice(rule):
+    """The weakest terms are not penalised: they would be the last to enter if the solver did not know."""
     design, _, _, _ = make_design(3)
     problem = design.problems()[0]
     weakest = np.argsort(np.abs(problem.x_y) / np.sqrt(problem.gram.diagonal()))[:2]
@@ -344,9 +322,8 @@ def test_constraints_reach_the_folds_and_the_cap_keeps_what_is_not_penalised(rul
         np.testing.assert_array_equal(fold.problem.unpenalised, unpenalised)
     for own in (limited, replace(limited, signs=None)):
         folds = [own.fold(fold) for fold in range(3)] if isinstance(rule, str) else []
-        (chosen,) = select(Glmnet(), own.problems(), folds, selection=rule, max_terms=4)
+        (chosen,) = select(Glmnet(), own.problems(), folds, selection=rule)
         path, choice = chosen.path, chosen.selection
-        assert path.n_terms[choice.index] <= 4
         points = [path.point(choice.index, choice.mix)[0], *(coef for coef, _ in choice.fold_points)]
         assert own.signs is None or all((signs * coef >= 0).all() for coef in points)
         assert own.signs is not None or all(coef[weakest].all() for coef in points)

@@ -11,7 +11,7 @@ from rulegrove.design.statistics import Moments, collect_statistics
 from rulegrove.estimators._design import Design
 from rulegrove.losses import Squared
 from rulegrove.selection import Alone
-from rulegrove.walk import STRIDE, Fold, Walk, count_terms, end_at, walk_all, weighted_mean
+from rulegrove.walk import STRIDE, Fold, Walk, end_at, walk_all, weighted_mean
 from small_designs import first_problem, folds_of, make_design, path_of
 
 
@@ -179,17 +179,3 @@ def test_an_impatient_walk_ends_where_a_stride_gains_little(n_targets, shift):
     expected = next((end for end, gain in gains.items() if gain < 0.25 * shift), 100)
     assert walk_script(errors, n_targets=n_targets, shift=shift, patient=False) == expected
     assert walk_script(errors, n_targets=n_targets, shift=shift) == 100
-
-
-def test_the_cap_counts_terms_that_any_target_uses():
-    """One target has a term from point 52 on, the other another one from point 60 on: two terms from there."""
-    coefs = np.zeros((2, 100, 2))
-    coefs[0, 52:, 0] = 1.0
-    coefs[1, 60:, 1] = -1.0
-    falling = np.linspace(2.0, 1.0, 100)
-    assert [walk_script(falling, coefs, max_terms=cap) for cap in (0, 1, 2, None)] == [60, 65, 100, 100]
-    assert count_terms([path_of(np.arange(100), own, np.zeros(100)) for own in coefs]).tolist() == [
-        *[0] * 52,
-        *[1] * 8,
-        *[2] * 40,
-    ]

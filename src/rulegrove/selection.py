@@ -1,8 +1,7 @@
 """Which point of a path: cross-validation over folds, and the rules of choice.
 
 Squared error on held-out rows is a quadratic form in their moments, so no row is read again; other losses read the
-held-out rows. A cap on the number of terms first lets the path choose a model of many, then looks for the few that come
-nearest to it and walks again with those alone: they need not stay as shrunken as they were among the many.
+held-out rows.
 """
 
 import functools
@@ -12,15 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import FloatArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.losses import Loss
 from rulegrove.solvers.base import BaseSolver, Path, Problem
-from rulegrove.subset import Reference, find_subset
-from rulegrove.walk import Course, Fold, Walk, count_terms, standard_errors, walk_all, weighted_mean
-
-REFERENCE_TERMS = 200  # beyond the cap: a model of so many more terms is a good reference for one of few
+from rulegrove.walk import Course, Fold, Walk, standard_errors, walk_all, weighted_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class Selection:
     index : int
         The chosen point.
     rule : str
-        How it was chosen; of a model with a cap on its terms, how the model was that these come nearest to.
+        How it was chosen.
     errors, standard_errors : ndarray of shape (n_points,), optional
         Mean loss on held-out rows, squared error unless the solver has another loss, and its standard error over the
         folds; None without cross-validation.
@@ -61,7 +57,7 @@ class Chosen:
     path : Path
     selection : Selection
     solver : BaseSolver
-        The one that was given, its best variant, or the one that solved for the few terms of a cap.
+        The one that was given, or its best variant.
     """
 
     path: Path
@@ -191,7 +187,6 @@ def select(
     *,
     together: Course | None = None,
     selection: str | float,
-    max_terms: int | None = None,
     exact: bool = False,
     n_threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
@@ -212,11 +207,6 @@ def select(
     selection : {"1se", "min"} or float
         A rule of choice, or the point itself (a penalty, a radius, a number of steps: what the solver varies), which is
         then the last of the path.
-    max_terms : int, optional
-        Most terms, of one target or of all that are solved together. Where the choice has more, the whole data and
-        every fold keep the subset of all candidates whose scores come nearest to those of their chosen model
-        (`find_subset`; the distances of several targets add up), and walk again with these alone: to the given point,
-        else to the least held-out error, where Glmnet's penalty is nearly the ridge's if none are given.
     exact : bool
         Whether the chosen points of targets that are solved for by themselves are polished to the last digit.
     n_threads : int
@@ -227,7 +217,7 @@ def select(
     Returns
     -------
     list of Chosen
-        One for each target; no point of a path has more than `max_terms` terms if the cap had to act.
+        One for each target.
 
     Examples
     --------
@@ -239,7 +229,7 @@ def select(
     >>> chosen.selection.rule, chosen.path.coefs[chosen.selection.index].round(2)
     ('penalty 0.1', array([2.1, 1.1]))
     """
-    follow = functools.partial(follow_and_choose, selection=selection, max_terms=max_terms)
+    follow = functools.partial(follow_and_choose, selection=selection)
     if together is not None and len(problems) > 1:
         return follow(together, [solver.as_net()], problems, folds, n_threads=n_threads, on_progress=on_progress)
 
@@ -263,7 +253,6 @@ def follow_and_choose(
     folds: Sequence[Sequence[Fold]],
     *,
     selection: str | float,
-    max_terms: int | None,
     n_threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Chosen]:
@@ -274,42 +263,17 @@ def follow_and_choose(
     course : Course
     solvers : sequence of BaseSolver
         The one of least held-out error is taken.
-    problems, folds, selection, max_terms, n_threads, on_progress
+    problems, folds, selection, n_threads, on_progress
         As in `select`.
     """
-
-    def attempt(
-        rule: str | float,
-        solvers: Sequence[BaseSolver],
-        problems: Sequence[Problem],
-        folds: Sequence[Sequence[Fold]],
-        cap: int | None,
-    ) -> tuple[Walk, Selection]:
-        last = None if isinstance(rule, str) else rule
-        set_out = functools.partial(Walk, last=last, max_terms=cap, patient=rule != "1se", n_threads=n_threads)
-        walk = walk_all([set_out(course, solver, problems, folds) for solver in solvers], on_progress)
-        if isinstance(rule, str):
-            return walk, choose(walk.errors, walk.judges, rule, course.mixes)
-        return walk, Selection(walk.n_done - 1, f"{walk.paths[0][0].parameter.name} {rule:g}")
-
-    reach = None if max_terms is None else max_terms + REFERENCE_TERMS
-    walk, choice = attempt(selection, solvers, problems, folds, reach)
-    paths = walk.paths
-    if max_terms is None or count_terms(paths[0])[choice.index] <= max_terms:
-        return _share_choice(paths, choice, walk.solver)
-    sets = [problems, *([target.problem for target in fold] for fold in folds)]
-    with one_blas_thread():
-        references = (_refer(own, parts, choice) for own, parts in zip(paths, sets, strict=True))
-        supports = [find_subset(reference, max_terms) for reference in references]
-    few = _take_problems(problems, supports[0])
-    few_folds = [_take_fold(fold, support) for fold, support in zip(folds, supports[1:], strict=True)]
-    if isinstance(selection, str):  # the cap has settled how many terms there are: no point is wanted for its sparsity
-        walk, choice = attempt("min", [walk.solver.softened(problems)], few, few_folds, None)
-        choice = replace(choice, rule=selection)
+    last = None if isinstance(selection, str) else selection
+    set_out = functools.partial(Walk, last=last, patient=selection != "1se", n_threads=n_threads)
+    walk = walk_all([set_out(course, solver, problems, folds) for solver in solvers], on_progress)
+    if isinstance(selection, str):
+        choice = choose(walk.errors, walk.judges, selection, course.mixes)
     else:
-        walk, choice = attempt(selection, [walk.solver], few, few_folds, None)
-    chosen = _share_choice(walk.paths, choice, walk.solver)
-    return [_spread(one, supports, [parts[0].n_terms for parts in sets]) for one in chosen]
+        choice = Selection(walk.n_done - 1, f"{walk.paths[0][0].parameter.name} {selection:g}")
+    return _share_choice(walk.paths, choice, walk.solver)
 
 
 def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: BaseSolver) -> list[Chosen]:
@@ -317,54 +281,3 @@ def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: Ba
     whole, *parts = paths
     points = [tuple(own[target].point(choice.index, choice.mix) for own in parts) for target in range(len(whole))]
     return [Chosen(path, replace(choice, fold_points=own), solver) for path, own in zip(whole, points, strict=True)]
-
-
-def _refer(paths: Sequence[Path], problems: Sequence[Problem], choice: Selection) -> Reference:
-    """Return the chosen model of all targets as what a subset of terms is to come near to."""
-    coefs = np.array([path.point(choice.index, choice.mix)[0] for path in paths])
-    # What the penalty never weighs against the others is not dropped for them.
-    return Reference.of(problems[0].gram, coefs, problems[0].signs, problems[0].unpenalised)
-
-
-def _take_problems(problems: Sequence[Problem], terms: IntArray) -> list[Problem]:
-    """Return the problems of some of the terms; what the targets have in common is copied once."""
-    first = problems[0].take(terms)
-    taken = [first]
-    for problem in problems[1:]:
-        rows = None if first.rows is None or problem.rows is None else replace(first.rows, y=problem.rows.y)
-        taken.append(replace(first, x_y=problem.x_y[terms], y_y=problem.y_y, y_mean=problem.y_mean, rows=rows))
-    return taken
-
-
-def _take_fold(fold: Sequence[Fold], terms: IntArray) -> list[Fold]:
-    """Return a fold with some of the terms; the rows of all targets are copied once."""
-    problems = _take_problems([target.problem for target in fold], terms)
-    first = fold[0].held_out.take(terms)
-    return [
-        Fold(problem, replace(first, y=own.y) if isinstance(first, Rows) and isinstance(own, Rows) else own.take(terms))
-        for problem, own in zip(problems, [target.held_out for target in fold], strict=True)
-    ]
-
-
-def _spread(chosen: Chosen, supports: Sequence[IntArray], n_terms: Sequence[int]) -> Chosen:
-    """Return what was found with some of the terms, of the whole data and of each fold, in terms of all."""
-    choice = chosen.selection
-    points = tuple(
-        (_widen(coef, support, width), intercept)
-        for (coef, intercept), support, width in zip(choice.fold_points, supports[1:], n_terms[1:], strict=True)
-    )
-    path = _widen_path(chosen.path, supports[0], n_terms[0])
-    return replace(chosen, path=path, selection=replace(choice, fold_points=points))
-
-
-def _widen(coefs: FloatArray, terms: IntArray, n_terms: int) -> FloatArray:
-    """Return coefficients of some of the terms as those of all."""
-    wide = np.zeros((*coefs.shape[:-1], n_terms))
-    wide[..., terms] = coefs
-    return wide
-
-
-def _widen_path(path: Path, terms: IntArray, n_terms: int) -> Path:
-    """Return the path of some of the terms as one of all."""
-    relaxed = None if path.relaxed is None else _widen_path(path.relaxed, terms, n_terms)
-    return replace(path, coefs=_widen(path.coefs, terms, n_terms), relaxed=relaxed)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import FloatArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.solvers.base import BaseSolver, Path, Problem, join_paths
@@ -65,8 +65,6 @@ class Walk:
         The folds, each of them as a sequence over the targets. Without folds the whole grid is walked.
     last : float, optional
         Point to end at exactly, with all paths as fine as the solver makes them; by default the grid is the course's.
-    max_terms : int, optional
-        The walk ends once every point of a stride has more terms.
     patient : bool
         Whether to go on while the error falls by a small part of its standard error; a choice within one standard error
         needs no such patience.
@@ -88,12 +86,11 @@ class Walk:
         folds: Sequence[Sequence[Fold]],
         *,
         last: float | None = None,
-        max_terms: int | None = None,
         patient: bool = True,
         n_threads: int = 1,
     ) -> None:
         self.course, self.solver, self.problems, self.folds = course, solver, problems, folds
-        self.last, self.max_terms, self.patient, self.n_threads = last, max_terms, patient, n_threads
+        self.last, self.patient, self.n_threads = last, patient, n_threads
         grid = course.grid(solver, problems)
         self.grid = grid if last is None else end_at(grid, last)
         self.errors = np.empty((len(course.mixes), len(folds), 0))
@@ -147,8 +144,6 @@ class Walk:
                 settled = SETTLED * standard_errors(self.errors, self.judges)[..., -1].min()
                 self.ended |= bool(mean[first - 1] - mean[-1] < settled)
             self._rough = self._loosened(mean.min() / max(mean[0], np.finfo(np.float64).tiny))
-        if self.max_terms is not None and (count_terms(followed[0][0]) > self.max_terms).all():
-            self.ended = True
 
     def _loosened(self, share: float) -> BaseSolver:
         """Return the solver for folds whose error is this share of the error without terms: no finer than they need."""
@@ -170,12 +165,6 @@ def end_at(grid: FloatArray, point: float) -> FloatArray:
         return np.array([point], dtype=np.float64)
     rising = grid[-1] > grid[0]
     return np.append(grid[grid < point if rising else grid > point], point)
-
-
-def count_terms(paths: Sequence[Path]) -> IntArray:
-    """Terms that any target uses at each point."""
-    used = np.any([path.coefs != 0 for path in paths], axis=0)
-    return np.asarray(np.count_nonzero(used, axis=1), dtype=np.int64)
 
 
 def walk_all(walks: Sequence[Walk], on_progress: Callable[[int, int], None] | None = None) -> Walk:

@@ -1,8 +1,10 @@
 """Words of other libraries read as conditions; sizes."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.adapters import Size, read_bounds, read_interval
-from benchmarks.methods import METHODS
+from benchmarks.methods import CUBIST, METHODS, ONLY_TABLES, named
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,39 @@ def test_every_method_has_a_kind_and_an_environment():
     assert {method.kind for method in METHODS.values()} == {"ours", "rules", "glass box", "black box"}
     assert {method.environment for method in METHODS.values()} == {"own", "peers"}
     assert all(name == method.name for name, method in METHODS.items())
+
+
+def test_methods_of_the_real_tables_stay_out_of_the_other_groups():
+    assert set(ONLY_TABLES) < set(METHODS)
+    assert set(named(lambda method: True)) == set(METHODS) - set(ONLY_TABLES)
+
+
+class _Recorder:
+    """Keeps what it is given, as Cubist would be."""
+
+    def fit(self, X, y):
+        self.feature_names_in_, self.X = np.array(X.columns), X
+        return self
+
+    def predict(self, X):
+        return X
+
+
+def test_cubist_is_spared_what_it_refuses():
+    """Dots and commas in names and words, columns of one category, and categories that the fit has not seen."""
+    kinds = ["Good, 90.", "Poor", None, "never seen"]
+    X = pd.DataFrame(
+        {
+            "1st. floor": [1.0, np.nan, 3.0, 4.0],
+            "utilities": pd.Categorical(["all", "all", None, "none"]),
+            "kind": pd.Categorical(kinds, kinds[:2] + kinds[3:]),
+        }
+    )
+    method = METHODS[CUBIST]
+    model = method.fit(_Recorder(), X[:3], np.zeros(3))
+    assert list(model.X) == ["X0", "X2"]
+    assert model.X["X2"].tolist()[:2] == ["v0", "v1"]
+    assert model.X["X2"].isna().tolist() == [False, False, True]
+    told = method.predict(model, X)
+    assert list(told) == ["X0", "X2"]
+    assert told["X2"].isna().tolist() == [False, False, True, True]

@@ -36,7 +36,7 @@ def test_help_loads_nothing_heavy():
 def test_version_help_and_completion(run):
     assert run("--version").stdout == f"rulegrove {rulegrove.__version__}\n"
     assert "Commands:" in run(code=2).stdout + run("--help").stdout
-    for command in ("fit", "rules", "predict", "explain", "select", "export", "report", "datasets", "study"):
+    for command in ("fit", "rules", "shorten", "predict", "explain", "select", "export", "report", "datasets", "study"):
         result = run(command, "-h")
         assert "--json" in result.stdout
         assert "--quiet" in result.stdout

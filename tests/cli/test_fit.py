@@ -8,6 +8,7 @@ import pytest
 
 from cli_tables import FAST, NAMES, SETTINGS, TARGET, make_table
 from rulegrove import Pathbuild, RuleEnsembleClassifier, RuleEnsembleRegressor, load_model
+from rulegrove.estimators.presets import OF_CLASSIFIER
 
 FOLDS = ("--selection", "min", "--cv", "3", "--honest-cv", "false")
 
@@ -59,16 +60,16 @@ def test_a_preset_is_told(run, read_json, write, tmp_path):
     loaded = load_model(model)
     np.testing.assert_array_equal(loaded.decision_function(X), expected.decision_function(X))
     assert "max_terms" in expected.settings_
-    assert "Preset 'readable': max_terms=25.\n" in result.stderr
+    assert f"Preset 'readable': max_terms={OF_CLASSIFIER['readable']['max_terms']}.\n" in result.stderr
     assert "Settled:" not in result.stderr
     assert (loaded.preset, repr(loaded.settings_)) == ("readable", repr(expected.settings_))
     document = read_json("rules", model)
     assert document["preset"] == "readable"
-    assert document["settings"]["max_terms"] == 25
+    assert document["settings"]["max_terms"] == OF_CLASSIFIER["readable"]["max_terms"]
     assert document["settings"]["solver"] == repr(expected.settings_["solver"])
     plain = read_json("fit", data, "-t", TARGET, *FAST)
     assert plain["preset"] is None
-    assert "max_terms" not in plain["settings"]
+    assert plain["settings"]["max_terms"] == plain["front"]["terms"][plain["front"]["chosen"]] == plain["n_terms"]
     told = run("fit", data, "-t", TARGET, "--verbose", *FAST).stderr
     assert f"Settled: solver={expected.settings_['solver']!r}, " in told
 
@@ -80,9 +81,36 @@ def test_tells_what_it_read_and_found(run, write):
     assert f"'{TARGET}': classification, ja (" in result.stderr
     assert "new\\nline" in result.stderr
     figures = r"accuracy [\d.]+% \(base rate [\d.]+%\), AUC 0\.\d+, log loss [\d.]+ \(base rate [\d.]+\)\."
-    assert re.search(f"On 300 held-out rows: {figures}", result.stderr)
+    assert re.search(f"On 200 held-out rows: {figures}", result.stderr)
     assert "variation explained" not in result.stderr
     assert len([line for line in result.stdout.splitlines() if line[:1].isdigit()]) == 2
+
+
+@pytest.mark.parametrize(("target", "shown"), [("classes", r"error [\d.]+ %"), ("number", r"squared error [\d.]+")])
+def test_the_list_is_told_beside_the_large_model(run, write, target, shown):
+    data = write(make_table(target=target))
+    told = run("fit", data, "-t", TARGET, "--max-terms", 3, *FAST, *FOLDS).stderr
+    found = re.search(rf"A list of (\d) terms?, .*{shown} on held-out rows; the large model of (\d+) terms has", told)
+    assert 1 <= int(found[1]) <= 3 < int(found[2])
+    told = run("fit", data, "-t", TARGET, "--max-terms", 3, *FAST).stderr  # the point is given, so nothing is held out
+    assert re.search(r"A list of 3 terms; the large model has \d+ terms\.\n", told)
+    assert "A list of" not in run("fit", data, "-t", TARGET, "--max-terms", "none", *FAST, *FOLDS).stderr
+
+
+def test_lengths_are_words_or_numbers(run, write, tmp_path):
+    table = make_table(target="three")
+    data, model, (X, y) = write(table), tmp_path / "model.json", split(table)
+    for words, parameters in [
+        (["--max-terms", "none"], {"max_terms": None}),
+        (["--max-terms", "auto"], {}),
+        (["--max-terms", "2", "--max-rules", "4"], {"max_terms": 2, "max_rules": 4}),
+    ]:
+        result = run("fit", data, "-t", TARGET, "-o", model, "--verbose", *words, *FAST, *FOLDS)
+        settings = {**SETTINGS, "selection": "min", "cv": 3, "honest_cv": False, **parameters}
+        expected = RuleEnsembleClassifier(**settings).fit(X, y)
+        np.testing.assert_array_equal(load_model(model).predict_proba(X), expected.predict_proba(X))
+        settled = f"max_terms={expected.settings_['max_terms']}" if not parameters else "Settled"
+        assert settled in result.stderr
 
 
 def test_json_holds_the_whole_model(read_json, write, tmp_path):
@@ -173,14 +201,14 @@ def test_rules_of_ones_own_come_from_a_file(run, write, tmp_path):
     expected = RuleEnsembleClassifier(rules=words, force_rules=True, n_candidates=40, random_state=0).fit(X, y)
     model = load_model(tmp_path / "m.json")
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
-    assert {f"{NAMES[0]} >= 0.5", "Farbe != 'blau'", f"{NAMES[2]} > 1 or missing"} <= {row.text for row in model.rules_}
+    assert {f"{NAMES[0]} >= 0.5", "Farbe != blau", f"{NAMES[2]} > 1 or missing"} <= {row.text for row in model.rules_}
 
 
 def test_rules_of_ones_own_can_be_all(read_json, write, tmp_path):
     own = write_rules(tmp_path, "Farbe == grün")
     options = ["--rules", own, "--n-candidates", "0", "--terms", "rules", "--selection", "0.01"]
     document = read_json("fit", write(make_table()), "-t", TARGET, *options)
-    assert [term["rule"] for term in document["terms"]] == ["Farbe == 'grün'"]
+    assert [term["rule"] for term in document["terms"]] == ["Farbe = grün"]
 
 
 @pytest.mark.parametrize(
@@ -228,6 +256,7 @@ def test_warnings_are_one_line(run, write):
         (["-t", TARGET, "--solver", "Glmnet(thrshold=1)"], "Invalid parameter 'thrshold'"),
         (["-t", TARGET, "--subsample", "half"], "The 'subsample' parameter"),
         (["-t", TARGET, "--max-terms", "-1"], "The 'max_terms' parameter"),
+        (["-t", TARGET, "--max-terms", "few"], "The 'max_terms' parameter"),
         (["-t", TARGET, "--preset", "quick"], "The 'preset' parameter"),
         (["-t", TARGET, "--class-weight", '{"jaa": 1}'], "Did you mean 'ja'?"),
         (["-t", TARGET, "--class-weight", "{ja: 1}"], "is no JSON"),

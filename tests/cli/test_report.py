@@ -38,7 +38,7 @@ def test_without_a_target(run, fitted, tmp_path):
     model, data = fitted
     run("report", model, "--data", data, "-o", tmp_path / "report.html", "--title", "<b>")
     found = read_data(tmp_path / "report.html")
-    assert found["check"] is None
+    assert all(line["check"] is None for line in found["lines"])
     assert found["n_given"] == 300
     assert found["title"] == "<b>"
     assert found["features"] == [*NAMES, "Farbe"]
@@ -52,9 +52,10 @@ def test_fit_writes_one_on_its_training_rows(run, read_json, write, tmp_path):
     found = read_data(output)
     assert found["title"] == f"Rules for {TARGET}"
     assert found["n_given"] == 300
-    assert np.sum(found["check"]["charts"]["counts"]) == 300
-    assert found["given_name"] == found["check"]["charts"]["rows"] == "training rows"  # there was no cross-validation
-    assert len(found["tracks"]) == 3
+    charts = found["lines"][found["front"]["chosen"]]["check"]["charts"]
+    assert np.sum(charts["counts"]) == 300
+    assert found["given_name"] == charts["rows"] == "training rows"  # there was no cross-validation
+    assert len(found["outputs"]) == 3
     assert f"Report written to '{output}'" in run("fit", data, "-t", TARGET, "--report", output, *FAST).stderr
 
 
@@ -75,7 +76,8 @@ def test_classes_are_known_by_their_words(run, fitted, write, tmp_path):
     place = table.column_names.index(TARGET)
     spelled = table.set_column(place, TARGET, table[TARGET].cast(pa.string()))
     run("report", model, "--data", write(spelled, "a.parquet"), "-t", TARGET, "-o", tmp_path / "report.html")
-    assert np.sum(read_data(tmp_path / "report.html")["check"]["charts"]["counts"]) == 300
+    found = read_data(tmp_path / "report.html")
+    assert np.sum(found["lines"][found["front"]["chosen"]]["check"]["charts"]["counts"]) == 300
 
 
 def test_errors(refuse, run, fitted, write, tmp_path):

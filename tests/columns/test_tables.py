@@ -53,6 +53,7 @@ def test_frames_of_every_kind_give_the_same_block(make):
     assert [feature.name for feature in columns.features] == list(RECORDS)
     assert columns.features[1].categories == ("blue", "red")
     assert columns.features[2].categories == ("u", "v")  # only those seen
+    assert [feature.name for feature in columns.features if feature.boolean] == ["yes", "perhaps"]
     np.testing.assert_array_equal(columns.take(slice(None)), EXPECTED)
     np.testing.assert_array_equal(encode_columns(make(), columns.features).take(slice(None)), EXPECTED)
 
@@ -193,3 +194,12 @@ def test_many_columns_take_time_in_proportion():
     start = time.perf_counter()
     encode_columns(frame.iloc[:, :2000], [Feature(name) for name in names[:2000]]).take(slice(None), np.array([3]))
     assert many < 100 * (time.perf_counter() - start)  # it was some thousand times
+
+
+def test_truth_values_are_known_in_arrays_too():
+    truths = np.array([[True, False], [False, False]])
+    assert [feature.boolean for feature in learn_columns(truths).features] == [True, True]
+    objects = np.array([[True, 1, None], [None, False, None]], dtype=object)
+    assert [feature.boolean for feature in learn_columns(objects).features] == [True, False, False]
+    assert not learn_columns(truths.astype(float)).features[0].boolean
+    np.testing.assert_array_equal(learn_columns(truths).take(slice(None)), truths.T)

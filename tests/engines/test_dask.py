@@ -20,7 +20,7 @@ from sklearn.datasets import make_friedman1
 
 from damaged_files import flip_bit, write_checked
 from dirty_tables import make_dirty
-from engine_conformance import EngineConformance
+from engine_conformance import EngineConformance, assert_same_front
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
 from rulegrove.datasets import load
 from rulegrove.estimators import autos
@@ -111,6 +111,7 @@ def assert_same(model, reference):
     np.testing.assert_allclose(model.coef_, reference.coef_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, reference.intercept_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.feature_importances_, reference.feature_importances_, rtol=0, atol=1e-9)
+    assert_same_front(model.front_, reference.front_)
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ class TestFit:
         whole = on_dask.fit(
             RuleEnsembleClassifier(**SMALL), cut(frame, SIZES["many"]), "y", keep_statistics=True, client=client
         )
-        assert_same(engines.refit(whole, whole.statistics_), whole)
+        assert_same(engines.refit(whole, whole.statistics_), whole.shorten(None))
         again = on_dask.collect(whole.statistics_, cut(frame, SIZES["empty"]), "y", client=client)
         expected = engines.collect(whole.statistics_, pa.Table.from_pandas(frame, preserve_index=False))
         for found, known in zip(again.pools, expected.pools, strict=True):
@@ -611,8 +612,20 @@ class TestEstimators:
         table = dd.from_pandas(frame, npartitions=2, sort=False)
         model = on_dask.DaskRuleEnsembleClassifier(**SMALL, preset="readable", client=client).fit(table, "y")
         assert_same(model, RuleEnsembleClassifier(**SMALL, **settings).fit(frame.drop(columns="y"), frame["y"]))
-        assert (model.preset, model.max_terms) == ("readable", None)
+        assert (model.preset, model.max_terms) == ("readable", "auto")
         assert settings.items() <= model.settings_.items()
+
+    def test_shortens(self, client, tmp_path):
+        """Without the rows, to the list that a fit in memory has; the client stays."""
+        frame = make_frame(300).drop(columns="w")
+        X, table = frame.drop(columns="y"), dd.from_pandas(frame, npartitions=2, sort=False)
+        model = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client).fit(table, "y")
+        short = model.shorten(4)
+        assert_same(short, RuleEnsembleClassifier(**SMALL, max_terms=4).fit(X, frame["y"]))
+        assert (type(short), short.client, short.max_terms) == (type(model), client, 4)
+        assert np.array_equal(short.predict_proba(table).compute(), short.predict_proba(X))
+        model.save(tmp_path / "model.json")
+        assert np.array_equal(load_model(tmp_path / "model.json").shorten(4).predict_proba(X), short.predict_proba(X))
 
     def test_leaves_dask(self, client, tmp_path):
         frame = make_frame(300).drop(columns="w")

@@ -188,6 +188,7 @@ def test_progress_is_shown(capsys, write):
         "Growing trees",
         "Counting rules",
         "Solving",
+        "Shortening",
     ]
 
 
@@ -281,3 +282,8 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(monkeypatch, n_rows, module
     assert list(vars(model)) == list(before)
     assert all(vars(model)[key] is value for key, value in before.items())
     np.testing.assert_array_equal(model.predict_proba(old.drop_columns(["two"])), predicted)
+
+
+def test_the_statistics_of_several_runs_are_not_kept(write):
+    with pytest.raises(InvalidInputError, match=r"keeps the statistics of one run, but n_runs=2"):
+        engines.fit(make_model("two", n_runs=2), write(take(make_rows(), "two")), "two", keep_statistics=True)

@@ -44,13 +44,31 @@ def test_statistics_of_parts_merge_to_those_of_all_rows(target):
 def test_a_refit_to_the_same_statistics_is_the_fit(target):
     table = take(make_rows(), target)
     model = engines.fit(make_model(target), table, target, keep_statistics=True)
-    again = engines.refit(model, model.statistics_)
+    again, large = engines.refit(model, model.statistics_), model.shorten(None)
     assert again is not model
-    assert_same(again, model)
+    assert_same(again, large)
     X = table.drop_columns([target])
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.predict(X), large.predict(X))
     if target == "three":
-        assert [row.confidences for row in again.rules_] == [row.confidences for row in model.rules_]
+        assert [row.confidences for row in again.rules_] == [row.confidences for row in large.rules_]
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_a_refit_is_the_large_model():
+    """Lists are judged on rows, of which statistics have none."""
+    table = take(make_rows(), "two")
+    model = engines.fit(make_model("two"), table, "two", keep_statistics=True)
+    again = engines.refit(model, model.statistics_)
+    assert (again.front_, again.max_terms, again.settings_["max_terms"]) == (None, "auto", None)
+    assert len(again.rules_) > len(model.rules_)
+    with pytest.raises(InvalidInputError, match=r"from `engines.refit`. Fit it anew to shorten it"):
+        again.shorten(5)
+    for asked in ({"max_terms": 5}, {"max_terms": np.int64(0)}, {"max_rules": 5}, {"max_terms": None, "max_rules": 5}):
+        with pytest.raises(InvalidInputError, match=r"statistics have none: got .*=5.* Set both to None|max_terms=0"):
+            engines.refit(make_model("two", **asked), model.statistics_)
+    large = engines.refit(make_model("two", max_terms=None), model.statistics_)
+    assert "max_terms" not in large.settings_
+    np.testing.assert_array_equal(large.coef_, again.coef_)
 
 
 @pytest.mark.usefixtures("small_pool")
@@ -76,7 +94,7 @@ def test_a_refit_with_later_rows_goes_by_all_of_them():
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.usefixtures("small_pool")
 def test_a_preset_is_for_files_and_statistics_too(target, n_rows, monkeypatch):
-    settings = {"max_terms": 5, "max_conditions": 2, "max_bins": 40, "solver": "fpc", "selection": "1se"}
+    settings = {"max_terms": None, "max_conditions": 2, "max_bins": 40, "solver": "fpc", "selection": "1se"}
     table = take(make_rows(), target).slice(0, n_rows)
     expected = engines.fit(make_model(target, **settings), table, target, keep_statistics=True)
     model = make_model(target, preset="readable")
@@ -86,7 +104,7 @@ def test_a_preset_is_for_files_and_statistics_too(target, n_rows, monkeypatch):
     for found, other in [(model, expected), (again, engines.refit(expected, expected.statistics_))]:
         assert_same(found, other)
         assert (found.preset, found.settings_) == ("readable", {**settings, **other.settings_})
-        assert found.max_terms is None
+        assert found.max_terms == "auto"
     assert_equal(model.statistics_, expected.statistics_)
 
 
@@ -98,7 +116,7 @@ def test_a_small_table_keeps_its_statistics_too(target):
     X = table.drop_columns([target, "counts"])
     again = engines.refit(model, model.statistics_)
     y = table[target].to_numpy(zero_copy_only=False)
-    assert again.score(X, y) == pytest.approx(model.score(X, y), abs=0.05)
+    assert again.score(X, y) == pytest.approx(model.shorten(None).score(X, y), abs=0.05)
 
 
 @pytest.mark.usefixtures("small_pool")

@@ -24,7 +24,6 @@ from rulegrove.estimators.autos import (
         (1000, 2, {"by_rows": False}, Glmnet(l1_ratio="cv")),
         (4000, 2, {"forced": True}, Glmnet(l1_ratio=0.5)),
         (1000, 3, {}, Glmnet(loss="logistic", l1_ratio=0.15)),
-        (1000, 3, {"capped": True}, Glmnet(l1_ratio="cv")),
         (1000, 3, {"forced": True}, Glmnet(l1_ratio="cv")),
         (1000, 3, {"mode": "ovr"}, Glmnet(l1_ratio="cv")),
         (2666, 3, {}, Glmnet(loss="logistic", l1_ratio=0.5)),
@@ -33,7 +32,7 @@ from rulegrove.estimators.autos import (
     ],
 )
 def test_the_solver_for_classes(n_rows, n_classes, changes, expected):
-    told = {"by_rows": True, "capped": False, "forced": False, "mode": resolve_mode("auto", n_rows, grows=True)}
+    told = {"by_rows": True, "forced": False, "mode": resolve_mode("auto", n_rows, grows=True)}
     told |= changes
     found = resolve_solver(n_rows, n_classes, told.pop("mode"), **told)
     assert found.get_params() == expected.get_params()
@@ -52,6 +51,7 @@ def test_a_fit_tells_what_was_settled():
     model = RuleEnsembleClassifier(n_candidates=40, random_state=0).fit(X, y)
     assert model.settings_["solver"].get_params() == Glmnet(loss="logistic", l1_ratio=0.15).get_params()
     told = {name: value for name, value in model.settings_.items() if name != "solver"}
+    assert told.pop("max_terms") == model.front_[model.front_.chosen].terms
     assert told == {
         "subsample": 150,
         "max_features": 3,
@@ -59,7 +59,7 @@ def test_a_fit_tells_what_was_settled():
         "selection": "min",
         "honest_cv": True,
         "multiclass": "shared",
-        "calibration": None,
+        "calibration": "temperature",
     }
 
 

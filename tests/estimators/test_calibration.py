@@ -89,7 +89,7 @@ def test_one_curve_a_class():
 def test_two_classes(method, honest):
     X, y = load("pima", return_X_y=True)
     train, test = slice(0, 400), slice(400, None)
-    options = {**SETTINGS, "honest_cv": honest, "cv": 3}
+    options = {**SETTINGS, "honest_cv": honest, "cv": 3, "max_terms": None}  # lists are made toward probabilities
     plain = RuleEnsembleClassifier(calibration=None, **options).fit(X[train], y[train])
     calibrated = RuleEnsembleClassifier(calibration=method, **options).fit(X[train], y[train])
     np.testing.assert_array_equal(calibrated.decision_function(X), plain.decision_function(X))
@@ -117,7 +117,7 @@ def test_three_classes(method, multiclass):
 def test_held_out_scores_are_those_of_the_fold_models():
     """With a splitter the curve can be had again from models fitted by hand without each fold."""
     X, y = load("breast-w", return_X_y=True)
-    options = {"n_candidates": 100, "random_state": 0, "terms": "linear", "solver": Glmnet(tol=1e-9)}
+    options = {"n_candidates": 100, "random_state": 0, "terms": "linear", "solver": Glmnet(tol=1e-9), "max_terms": None}
     folds = np.arange(len(y)) % 3
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
     model = RuleEnsembleClassifier(cv=splits, calibration="sigmoid", **options).fit(X, y)

@@ -9,7 +9,7 @@ from rulegrove._progress import Progress
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.linear import fit_linear_terms
 from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._design import Request, build_design
+from rulegrove.estimators._design import ALL_FOLDS, TRAINED, Request, build_design, count_candidates, find_strengths
 from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, TrainingData
 from rulegrove.losses import Squared
 from rulegrove.rules.rule import Condition, Rule
@@ -105,3 +105,22 @@ def test_a_request_tells_one_fold_or_all_apart():
     one = replace(request, output=2, held_out=1)
     assert one.sides(folds).tolist() == [0, 1, 0, NEVER_HELD_OUT, 1]
     assert one.outputs == slice(2, 3)
+
+
+@pytest.mark.parametrize("folds_asked", [ALL_FOLDS, TRAINED])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_strengths_are_correlations_with_the_target_in_the_folds_that_may_be_asked(weighted, folds_asked):
+    weights = np.random.default_rng(1).integers(1, 4, 200).astype(np.float64) if weighted else None
+    data, folds = make_data(weights=weights)
+    sides = (folds == 0).astype(np.int64)
+    linear = fit_linear_terms(np.empty((0, 200)), None, np.empty(0, dtype=np.int64))
+    counted = count_candidates(data, ((LOW, HIGH, NEAR), linear), sides, 1, Progress())
+    asked = np.ones(200, dtype=bool) if folds_asked == ALL_FOLDS else sides == 0
+    X, y = data.columns.take(slice(None))[:, asked], data.targets[asked]
+    own = np.ones(asked.sum()) if weights is None else weights[asked]
+    expected = []
+    for holds in (X[0] <= 0.0, X[1] > 0.5, X[0] <= 0.05):
+        share = np.average(holds, weights=own)
+        covariances = (own * (holds - share)) @ y
+        expected.append(np.linalg.norm(covariances) / np.sqrt(own.sum() * share * (1.0 - share)))
+    np.testing.assert_allclose(find_strengths(counted, folds_asked), expected, rtol=1e-6)

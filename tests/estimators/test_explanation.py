@@ -128,7 +128,8 @@ def test_any_table_gives_the_same():
 
 def test_long_lists_are_cut_and_the_rest_is_added_up():
     X, y = load("pima")
-    model = RuleEnsembleClassifier(n_candidates=400, selection="min", random_state=0, n_jobs=1).fit(X, y)
+    options = {"n_candidates": 400, "max_terms": None, "selection": "min", "random_state": 0, "n_jobs": 1}
+    model = RuleEnsembleClassifier(**options).fit(X, y)
     row = max(model.explain(X), key=lambda row: len(row.terms))
     assert len(row.terms) > SHOWN_TERMS
     lines = repr(row).splitlines()

@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Lasso
+from sklearn.model_selection import KFold
 
-from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import Fpc, Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators import autos
 from rulegrove.estimators._fitting import squared_error
+from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators.classes import Classes
+from rulegrove.estimators.number import Number
+from rulegrove.estimators.pipeline import fit_source
+from rulegrove.estimators.settings import Settings
 from small_designs import make_design
 
 LAWS = {"subsample": 1.0, "random_state": 0, "n_jobs": 1, "n_candidates": 30, "shrinkage": 0.1}
+AT_ONE_POINT = Glmnet(penalties=[0.05])
 
 
 def make_rows(n_rows=150, seed=0):
@@ -86,3 +95,77 @@ def test_the_squared_error_of_moments_is_that_of_the_rows(weighted):
     coef = np.where(rng.random(dense.shape[1]) < 0.6, rng.normal(size=dense.shape[1]), 0.0)
     expected = np.average((y - 0.7 - dense @ coef) ** 2, weights=weights)
     assert squared_error(design.total.of_output(0), coef, 0.7) == pytest.approx(expected)
+
+
+def make_targets(kind, n_rows=1100):
+    """Return attributes and whole numbers, two classes or three, whose sums no order of the rows changes."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n_rows, 3))
+    score = X[:, 0] + 1.5 * (X[:, 1] > 0.2) + 0.5 * rng.normal(size=n_rows)
+    if kind == "numbers":
+        return X, np.round(10 * score)
+    return X, np.searchsorted([0.6] if kind == "two classes" else [0.0, 1.2], score)
+
+
+def fit_pools_of(kind, X, y, folds, solver=AT_ONE_POINT):
+    """Return the pools of a fit, by default at one given penalty, so that nothing is chosen by the held-out rows."""
+    target = Number() if kind == "numbers" else Classes()
+    settings = Settings(n_candidates=30, random_state=0, n_jobs=1, solver=solver, selection="min", cv=folds)
+    return fit_source(TableInMemory(X, y, target=target, settings=settings), target, settings).pools
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
+def test_models_that_lists_are_judged_by_have_not_seen_their_fold(kind):
+    """Above 1,000 rows: other targets in the first fold change all models but the one without that fold."""
+    X, y = make_targets(kind)
+    folds = list(KFold(5, shuffle=True, random_state=0).split(X))
+    held_out = folds[0][1]
+    other = y.copy()
+    other[held_out] = np.random.default_rng(8).permutation(y[held_out])
+    plain, changed = (fit_pools_of(kind, X, target, folds) for target in (y, other))
+    assert len(plain) == (3 if kind == "three classes" else 1)
+    for one, two in zip(plain, changed, strict=True):
+        assert len(one.fold_terms) == autos.count_judged(len(y)) == 2
+        assert one.fold_terms[0].rules == two.fold_terms[0].rules
+        assert one.fold_terms[0].rules != one.design.terms.rules
+        assert one.fold_terms[1].rules != two.fold_terms[1].rules
+        assert one.design.terms.rules != two.design.terms.rules
+        for left, right in zip(one.outputs, two.outputs, strict=True):
+            (coef, intercept), _ = left.selection.fold_points
+            (twin, same), _ = right.selection.fold_points
+            assert coef.any()
+            np.testing.assert_allclose(coef, twin, rtol=1e-9)  # the rows of the fold are subtracted from the sums
+            assert intercept == pytest.approx(same, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", [AT_ONE_POINT, Fpc(n_penalties=15, penalty_ratio=0.1)])
+def test_folds_that_lists_are_judged_by_are_solved_at_the_chosen_point(solver):
+    """By scikit-learn with the rules of a fold at the penalty of the whole; Fpc tells its points as fit weights."""
+    X, y = make_targets("numbers")
+    folds = list(KFold(5, shuffle=True, random_state=0).split(X))
+    (pool,) = fit_pools_of("numbers", X, y, folds, solver)
+    (chosen,) = pool.outputs
+    penalty = float(chosen.path.penalties[chosen.selection.index])
+    for fold, terms in enumerate(pool.fold_terms):
+        train, _ = folds[fold]
+        dense = np.column_stack(
+            [
+                *(rule.holds(X[train].T) for rule in terms.rules),
+                terms.linear.evaluate(X[train].T[terms.linear.features]),
+            ]
+        )
+        twin = Lasso(alpha=penalty, tol=1e-10, max_iter=100_000).fit(dense, y[train])
+        coef, _ = chosen.selection.fold_points[fold]
+        np.testing.assert_allclose(coef, twin.coef_, atol=0.02 * np.abs(twin.coef_).max())
+
+
+@pytest.mark.parametrize(("n_rows", "n_judged"), [(900, 900), (1100, 440)])
+@pytest.mark.parametrize("kind", [RuleEnsembleClassifier, RuleEnsembleRegressor])
+def test_held_out_figures_are_honest_whatever_the_number_of_rows(kind, n_rows, n_judged):
+    """Of all rows where folds grow rules of their own anyway, of two folds of five beyond that."""
+    X, y, _ = make_rows(n_rows)
+    y = (y > 1).astype(int) if kind is RuleEnsembleClassifier else y
+    model = kind(n_candidates=30, random_state=0, n_jobs=1).fit(X, y)
+    assert model.held_out_.honest
+    assert model.held_out_.n_rows == n_judged
+    assert all(line.held_out.honest for line in model.front_)

@@ -48,7 +48,8 @@ def test_a_fit_from_a_pool_uses_all_rows_for_its_statistics(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = X[:, 0] + (X[:, 1] > 0)
-    fitted = RuleEnsembleRegressor(n_candidates=20, subsample=40, random_state=0, n_jobs=1).fit(X, y)
+    options = {"n_candidates": 20, "max_terms": None, "subsample": 40, "random_state": 0, "n_jobs": 1}
+    fitted = RuleEnsembleRegressor(**options).fit(X, y)
     rules = [ranked for ranked in fitted.rules_ if ranked.kind == "rule"]
     assert len(rules) > 3
     for ranked in rules:

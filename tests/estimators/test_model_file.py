@@ -1,6 +1,7 @@
 """A saved model comes back as it was, and a bad file is one clear error.
 
-Also of `_file_figures.py`, `_file_fits.py` and `_file_terms.py`: each is a section of the file, none is read alone.
+Also of `_file_figures.py`, `_file_fits.py`, `_file_front.py` and `_file_terms.py`: each is a section of the file, none
+is read alone.
 """
 
 import json
@@ -32,6 +33,8 @@ from rulegrove import (
 from rulegrove.columns import Columns
 from rulegrove.datasets import load
 from rulegrove.estimators import _checked_json, model_file
+from rulegrove.estimators.figures import MIN_POINTS
+from rulegrove.estimators.front import Front
 from rulegrove.estimators.model_file import dump_model, parse_model, save_model
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.exceptions import InvalidInputError
@@ -75,10 +78,25 @@ def assert_same(one, other):
         assert one.keys() == other.keys()
         for key in one:
             assert_same(one[key], other[key])
+    elif isinstance(one, Front):
+        assert_same_front(one, other)
     elif hasattr(one, "get_params"):
         assert repr(one) == repr(other)
     else:
         assert one == other or (one != one and other != other)
+
+
+def assert_same_front(one, other):
+    """Whether two fronts have the same models in the same words, and the same figures but for thinned curves."""
+    assert_same(one.to_dict(), other.to_dict())
+    assert_same((one.chosen, one.base_loss), (other.chosen, other.base_loss))
+    assert_same(one[one.chosen].held_out, other[other.chosen].held_out)
+    for place, (line, same) in enumerate(zip(one, other, strict=True)):
+        assert_same(line.fitted.model, same.fitted.model)
+        assert_same(line.fitted.importances, same.fitted.importances)
+        assert_same((line.link, line.excess_se), (same.link, same.excess_se))
+        assert_same(None if line.held_out is None else line.held_out.thin(), same.held_out and same.held_out.thin())
+        assert list(one.list_rules(place)) == list(other.list_rules(place))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -103,6 +121,59 @@ def test_everything_comes_back(name, tmp_path):
     assert repr(loaded.rules_) == repr(model.rules_)
     assert loaded.rules_.to_dict() == model.rules_.to_dict()
     assert dump_model(loaded) == dump_model(model)
+
+
+@pytest.mark.parametrize("max_terms", [0, 3, 8, "auto", None])
+@pytest.mark.parametrize(
+    "name", ["binary, isotonic", "mixed, integers", "iris, own rules", "iris, raw scores", "numbers, gaps"]
+)
+def test_a_loaded_model_is_shortened_without_the_data(name, max_terms):
+    model, rows = fitted(name)
+    ours, theirs = (one.shorten(max_terms) for one in (parse_model(dump_model(model).encode()), model))
+    np.testing.assert_array_equal(scores_of(ours, rows), scores_of(theirs, rows))
+    np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
+    np.testing.assert_array_equal(ours.feature_importances_, theirs.feature_importances_)
+    if hasattr(theirs, "classes_"):
+        np.testing.assert_array_equal(ours.predict_proba(rows), theirs.predict_proba(rows))
+    assert list(ours.rules_) == list(theirs.rules_)
+    assert ours.held_out_.words == theirs.held_out_.words
+    assert_same(ours.settings_, theirs.settings_)
+    assert_same(ours.get_params(), theirs.get_params())
+
+
+def test_curves_are_thinned_but_for_the_chosen_line():
+    model, _ = fitted("binary")
+    model = model.shorten(8)
+    loaded = parse_model(dump_model(model).encode())
+    n_points = {len(line.held_out.rocs[0].true_positives) for line in loaded.front_[:-1] if line.terms > 8}
+    assert n_points == {MIN_POINTS}
+    assert len(model.front_[-1].held_out.rocs[0].true_positives) > MIN_POINTS
+    for line, thinned in zip(model.front_, loaded.front_, strict=True):
+        whole, few = line.held_out.rocs[0], thinned.held_out.rocs[0]
+        assert few.area == whole.area
+        assert (few.false_positives[[0, -1]] == whole.false_positives[[0, -1]]).all()
+        assert set(few.true_positives) <= set(whole.true_positives)
+    assert_same(loaded.held_out_, model.held_out_)
+
+
+def test_a_file_without_a_front_loads_and_is_not_shortened():
+    model, rows = fitted("mixed, integers")
+    document = document_of(model)
+    del document["front"]
+    loaded = parse_model(json.dumps(document).encode())
+    assert loaded.front_ is None
+    assert json.loads(dump_model(loaded))["front"] is None
+    np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
+    with pytest.raises(InvalidInputError, match=r"no front of shorter lists: it comes from a file .* Fit it anew"):
+        loaded.shorten(3)
+
+
+def test_each_term_of_the_front_stands_once():
+    model, _ = fitted("mixed, integers")
+    front = document_of(model)["front"]
+    terms = {term for line in model.front_ for term in line.fitted.model.terms}
+    assert len(front["terms"]) == len(terms)
+    assert [len(line["terms"]) for line in front["lines"]] == model.front_.to_dict()["rules"]
 
 
 def test_explanations_come_back():
@@ -135,6 +206,18 @@ def test_labels_keep_their_types(labels):
     assert [type(label) for label in loaded.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
     assert [row.speaks_for for row in loaded.rules_] == [row.speaks_for for row in model.rules_]
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_truth_values_come_back_in_the_same_words():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"member": rng.random(80) < 0.5, "age": rng.integers(20, 60, 80)})
+    model = RuleEnsembleRegressor(n_candidates=20, random_state=0).fit(frame, 3.0 * frame["member"] + frame["age"] / 40)
+    assert any("not member" in ranked.text for ranked in model.rules_)
+    assert list(parse_model(dump_model(model).encode()).rules_) == list(model.rules_)
+    document = document_of(model)
+    document["features"][1] |= {"boolean": True, "as_text": True}
+    with pytest.raises(InvalidInputError, match="either a number, categories, truth values or a part of dates"):
+        parse_model(json.dumps(document).encode())
 
 
 @pytest.mark.parametrize(
@@ -189,7 +272,7 @@ def test_what_a_preset_has_changed_comes_back(monkeypatch):
     settled = {"subsample": 384, "max_features": 2, "tree_loss": "squared", "selection": "1se"}
     settings = {**settings, **settled, "multiclass": "shared", "calibration": "temperature"}
     assert_same(loaded.settings_, settings)
-    assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", None, "auto")
+    assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", "auto", "auto")
     monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": {"max_terms": 3}})  # a later version's
     assert_same(parse_model(json.dumps(document).encode()).settings_, settings)
     for bad, place in [({"max_terms": -1}, "settings"), ({"depth": 3}, "settings.depth"), ([], "settings")]:
@@ -383,6 +466,32 @@ def nested_solver(depth):
         (damaged(put("calibration", {"slope": 1.0, "curves": []})), "either a slope or curves"),
         (damaged(put("calibration", {"curves": []})), "a list of 3"),
         (damaged(put("multiclass", "all")), "one of ovr, shared, grouped"),
+        (damaged(put("front", [])), "`front` must be an object"),
+        (damaged(put("front", "chosen", 10**6)), "`front.chosen` must be an integer from 0 to"),
+        (damaged(put("front", "base_loss", -1.0)), "`front.base_loss` must be a finite number from 0"),
+        (damaged(put("front", "output_means", [0.0])), "`front.output_means` must be a list of 3"),
+        (damaged(put("front", "lines", [])), "`front.lines` must be a list of one line or more"),
+        (damaged(put("front", "terms", 0, "conditions", 0, "feature", 4)), "an integer from 0 to 3"),
+        (
+            damaged(put("front", "terms", 0, "support", 2.0)),
+            r"`front.terms\[0\].support` must be a finite number from 0",
+        ),
+        (damaged(put("front", "terms", 0, "shares", [1.0])), r"`front.terms\[0\].shares` must be a list of 3"),
+        (damaged(put("front", "terms", 0, "mean_target", 1.0)), "without a field 'mean_target'"),
+        (damaged(put("front", "lines", 1, "terms", [10**6])), "an integer from 0 to"),
+        (damaged(put("front", "lines", -1, "terms", 1, 0)), "integer|different terms"),
+        (damaged(put("front", "lines", 1, "coefs", [])), r"`front.lines\[1\].coefs` must be a list of 3"),
+        (damaged(put("front", "lines", 1, "coefs", 0, [[10**6], [1.0]])), r"lines\[1\].coefs\[0\]\[0\]\[0\]` must be"),
+        (damaged(put("front", "lines", 1, "coefs", 0, [[0], []])), "a list of 1; got a list of 0"),
+        (damaged(put("front", "lines", 1, "intercepts", 0, "nan")), "a finite number; got 'nan'"),
+        (damaged(put("front", "lines", 1, "importances", 0, -1.0)), "a finite number from 0"),
+        (damaged(put("front", "lines", 1, "loss", -1.0)), r"`front.lines\[1\].loss` must be a finite number from 0"),
+        (
+            damaged(put("front", "lines", 1, "calibration", {"slope": "1"})),
+            r"`front.lines\[1\].calibration.slope` must",
+        ),
+        (damaged(put("front", "lines", 1, "held_out", "counts", [])), r"`front.lines\[1\].held_out.counts` must be"),
+        (damaged(put("front", "lines", 1, "calibration", {"slope": 1.0}), "numbers"), "calibration` must be null"),
     ],
 )
 def test_one_clear_error(content, words):
@@ -555,6 +664,35 @@ def test_a_long_name_is_not_repeated_without_end(monkeypatch):
         dump_model(fitted("numbers")[0])
 
 
+def test_terms_of_the_front_are_not_repeated_without_end(monkeypatch):
+    """Shortening puts them into words, names of any length in each."""
+    model, _ = fitted("numbers")
+    document = document_of(model)
+    document["terms"] = []
+    document["features"][0]["name"] = "x" * 2**20
+    monkeypatch.setattr(model_file, "MAX_WORDS", 2**22)
+    with pytest.raises(InvalidInputError, match=r"`front.terms` must be terms of no more than 4194304 characters"):
+        parse_model(json.dumps(document).encode())
+    monkeypatch.setattr(model_file, "MAX_WORDS", sum(len(row.text) for row in model.rules_) // 2)
+    with pytest.raises(InvalidInputError, match=r"The front of the model has \d+ characters; a model file may have"):
+        dump_model(model)
+
+
+def test_a_front_of_many_classes_takes_no_tables_in_advance(monkeypatch):
+    """Places of terms and empty coefficients are short; a table of lines times terms times classes is not."""
+    model, _ = fitted("mixed, integers")
+    n_cells = sum(np.size(line.fitted.model.coefs) for line in model.front_)
+    content = json.dumps(document_of(model)).encode()
+    n_most = max(path.coefs.size for path in model.path_) * len(model.path_)
+    assert n_cells < n_most  # so that the limit below is that of the front
+    front = json.loads(content)["front"]
+    front["lines"] *= n_most // n_cells + 1
+    monkeypatch.setattr(model_file, "MAX_CELLS", n_most)
+    assert parse_model(content).front_ is not None
+    with pytest.raises(InvalidInputError, match=f"`front.lines` must be lines of no more than {n_most} coefficients"):
+        parse_model(json.dumps({**json.loads(content), "front": front}).encode())
+
+
 def test_what_could_not_be_read_is_not_written(monkeypatch):
     monkeypatch.setattr(model_file, "MAX_CELLS", 1000)
     with pytest.raises(InvalidInputError, match="coefficients; a model file may have 1000 for each output"):
@@ -702,6 +840,7 @@ def test_damaged_files_give_one_clear_error_or_load(watch):
             assert len(message) < 600
             continue
         assert len(score_zeros(model)) == 3
+        assert shortens_or_says_why(model)
     assert watch.seen == []
     assert n_refused > N_FUZZ / 2
 
@@ -719,6 +858,15 @@ def score_zeros(model):
     own = model.model_
     with np.errstate(all="ignore"):
         return own.score(Columns(own.features, np.zeros((3, len(own.features)))))
+
+
+def shortens_or_says_why(model):
+    """Whether a model of a strange file gives a list of three terms, or one clear error."""
+    try:
+        with np.errstate(all="ignore"):
+            return len(score_zeros(model.shorten(3))) == 3
+    except InvalidInputError as error:
+        return "front" in str(error) or "shortest list" in str(error)
 
 
 def _top_heavy(document):
@@ -744,6 +892,7 @@ def test_any_value_at_any_place(value, data):
         assert message.startswith("model.json")
     else:
         assert score_zeros(loaded).shape == (3,)
+        assert shortens_or_says_why(loaded)
 
 
 def test_glmnet_of_the_first_layout_is_auto():

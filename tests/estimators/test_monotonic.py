@@ -64,7 +64,7 @@ SETTINGS = {
     "few terms": {"max_terms": 6},
     "few relaxed terms": {"max_terms": 6, "solver": Glmnet(relax=True)},
     "rules alone": {"terms": "rules", "honest_cv": False},
-    "linear alone": {"terms": "linear"},
+    "linear alone": {"terms": "linear", "max_terms": None},
     "stable": {"stable": True, "honest_cv": False},
     "a given point": {"selection": 0.02},
     "all rules": {"max_correlation": 1.0, "honest_cv": False},
@@ -125,7 +125,7 @@ def test_any_ways_on_any_data_hold(seed, ways, missing):
 
 def test_without_it_the_same_fit_goes_both_ways():
     X, y, _ = make_data()
-    settings = {"n_candidates": 150, "cv": 3, "shrinkage": 0.01, "random_state": 0, "n_jobs": 1}
+    settings = {"n_candidates": 150, "cv": 3, "shrinkage": 0.01, "max_terms": None, "random_state": 0, "n_jobs": 1}
     model = RuleEnsembleRegressor(**settings).fit(frame(X), y)
     assert worst_steps(model, other_values(), 0)[0] < 0
     assert worst_steps(model, other_values(), 1)[1] > 0

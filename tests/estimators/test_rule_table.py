@@ -167,9 +167,10 @@ def test_a_printed_threshold_decides_as_the_stored_one():
     model = RuleEnsembleRegressor(n_candidates=20, terms="rules", selection=1e-3, random_state=0, n_jobs=1)
     model.fit(x[:, None], y)
     shown = repr(model.rules_) + repr(model.explain(x[:1, None])[0])
-    assert "4049.5" in shown
-    assert "10421.5" in shown
-    assert not re.search(r"e\+04|\b4050\b|\b1042[0-9]\b(?!\.5)", shown)
+    assert re.search(r"x0 <= 4049\b|x0 > 4049\b|\b4049 < x0", shown)
+    assert re.search(r"x0 <= 10421\b|x0 > 10421\b|\b10421 < x0", shown)
+    assert not re.search(r"e\+04|\b4050\b|\b10422\b|\b10420\b", shown)
+    assert all(parse_rule(ranked.text, model.model_.features) == ranked.term for ranked in model.rules_)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -52,4 +52,5 @@ def test_open_settings():
     assert settings.is_open("cv")
     assert settings.is_open("solver")
     assert not settings.is_open("subsample")
-    assert not settings.is_open("max_terms")  # None is an answer there
+    assert settings.is_open("max_terms")
+    assert not Settings(max_terms=None).is_open("max_terms")  # None is an answer there

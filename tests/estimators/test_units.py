@@ -137,7 +137,7 @@ def test_weights_of_very_different_sizes():
     """The lightest rows count for nothing beside the heaviest, and say nothing wrong."""
     X, y, weights = make_rows()
     spread = np.where(np.arange(150) % 2, weights * 1e150, 1e-150)
-    model = RuleEnsembleRegressor(n_candidates=40, random_state=0, n_jobs=1).fit(X, y, spread)
+    model = RuleEnsembleRegressor(n_candidates=40, max_terms=None, random_state=0, n_jobs=1).fit(X, y, spread)
     assert len(model.rules_) > 3
     assert model.score(X, y) > 0.7
 

@@ -76,7 +76,7 @@ def document_of(drawn, intercept):
     ]
     path = document["outputs"][0]["path"]
     path["coefs"] = [[[], []] for _ in path["coefs"]]
-    del document["checksum"]  # as one does who edits a file
+    del document["checksum"], document["front"]  # as one does who edits a file
     return document
 
 

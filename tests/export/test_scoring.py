@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from exported_models import READ_FEATURES, fitted, of_terms
 from rulegrove import Glmnet, RuleEnsembleRegressor
@@ -53,6 +54,23 @@ def test_links_are_a_softmax_or_curves():
     assert mixed.curves[:2] == (Logistic(1.0, 0.5), steps)
     scores = np.linspace(-2.0, 2.0, 9)
     np.testing.assert_array_equal(mixed.curves[2](scores), Mean()(scores))
+
+
+def test_scores_of_a_list_are_log_odds_whatever_the_large_model_has():
+    """Both large models have the squared loss, whose scores are none."""
+    model, rows = fitted("binary, list")
+    (curve,) = read_scoring(model).curves
+    assert curve == Logistic(model.calibration_.slope)
+    chances = model.predict_proba(rows)
+    odds = np.log(chances[:, 1] / chances[:, 0])
+    np.testing.assert_allclose(odds, curve.slope * model.decision_function(rows), rtol=1e-9, atol=1e-12)
+    model, rows = fitted("iris, list")
+    scoring = read_scoring(model)
+    assert (scoring.softmax, scoring.curves) == (model.calibration_.slope, ())
+    np.testing.assert_allclose(
+        model.predict_proba(rows), softmax(scoring.softmax * model.decision_function(rows), axis=1), atol=1e-12
+    )
+    assert read_scoring(fitted("iris, list, raw scores")[0]).softmax == 1.0
 
 
 def test_pieces_follow_the_curve():

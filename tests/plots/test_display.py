@@ -15,6 +15,7 @@ from rulegrove.plots import (
     ComparisonDisplay,
     DependenceDisplay,
     ExplanationDisplay,
+    FrontDisplay,
     ImportanceDisplay,
     InteractionDisplay,
     PathDisplay,
@@ -27,6 +28,7 @@ DRAWINGS = {
     "comparison": lambda X, y, model, **more: ComparisonDisplay.from_estimators([model, model], **more),
     "path": lambda X, y, model, **more: PathDisplay.from_estimator(model, **more),
     "selection": lambda X, y, model, **more: SelectionDisplay.from_estimator(model, **more),
+    "front": lambda X, y, model, **more: FrontDisplay.from_estimator(model, **more),
     "importance": lambda X, y, model, **more: ImportanceDisplay.from_estimator(model, X, **more),
     "interaction": lambda X, y, model, **more: InteractionDisplay.from_estimator(model, X, **more),
     "line": lambda X, y, model, **more: DependenceDisplay.from_estimator(model, X, 1, **more),
@@ -151,7 +153,7 @@ def test_model_without_terms(name, empty):
     }
 
 
-@pytest.mark.parametrize("name", ["selection", "line", "map", "explanation"])
+@pytest.mark.parametrize("name", ["selection", "front", "line", "map", "explanation"])
 def test_model_without_terms_is_drawn(name, empty):
     X, model = empty
     assert DRAWINGS[name](X, None, model).ax_.has_data()

@@ -61,7 +61,7 @@ def test_unknown_axis(pima):
 
 def test_errors_are_those_of_the_selection(pima):
     X, y, _ = pima
-    model = fit(X, y, selection="1se")
+    model = fit(X, y, selection="1se", max_terms=None)
     display = SelectionDisplay.from_estimator(model)
     selection, ax = model.selection_, display.ax_
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), selection.errors)

@@ -76,10 +76,8 @@ def test_two_hundred_rules(pima):
 
 def test_comparison_of_solvers(pima):
     X, y, _ = pima
-    models = [
-        RuleEnsembleClassifier(n_candidates=100, solver=solver, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
-        for solver in (Glmnet(), Fpc())
-    ]
+    settings = {"n_candidates": 100, "max_terms": None, "honest_cv": False, "random_state": 0, "n_jobs": 1}
+    models = [RuleEnsembleClassifier(solver=solver, **settings).fit(X, y) for solver in (Glmnet(), Fpc())]
     display = ComparisonDisplay.from_estimators(models, top=4)
     assert display.names == ("Glmnet", "Fpc")
     # The unit of the solver, in which linear terms and rules weigh alike.

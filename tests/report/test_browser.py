@@ -19,7 +19,7 @@ ATTACK = "</script><img src=x onerror=\"document.title='hacked'\">"
 NAMES = (ATTACK, 'Größe "x"', "emoji 😀", "it's <b>bold</b> & more", "a very long name " + "w" * 60)
 CLASSES = (f"a{ATTACK}", "b & c", "ü 😀")
 MINUS, UNKNOWN = "\u2212", "\u2013"  # as the page writes them
-SETTINGS = {"n_candidates": 120, "random_state": 0, "n_jobs": 1, "honest_cv": False, "selection": "min"}
+SETTINGS = {"n_candidates": 120, "random_state": 0, "n_jobs": 1, "honest_cv": False}
 
 
 def make_table():
@@ -48,6 +48,10 @@ def reports(tmp_path_factory):
     for name, (model, target, voted) in made.items():
         write_report(model, folder / f"{name}.html", table, target, selector=voted, title=f"{name} {ATTACK}")
     write_report(made["two"][0], folder / "bare.html")
+    write_report(RuleEnsembleRegressor(**SETTINGS, selection=0.02).fit(table, y), folder / "unjudged.html")
+    alone = made["three"][0].shorten(3)
+    alone.front_ = None  # as from an older file
+    write_report(alone, folder / "alone.html", table, three)
     for name, (model, rows, target) in make_large().items():
         write_report(model, folder / f"{name}.html", rows, target)
     return folder, table, made
@@ -115,30 +119,97 @@ def count_terms(page):
     return 0 if words.startswith("No terms") else int(re.match(r"([\d,]+)", words)[1].replace(",", ""))
 
 
-def test_the_slider_moves_the_model(show, reports):
+def test_the_slider_goes_along_the_front(show, reports):
+    """At every length the page is that of the shortened model."""
     page = show("two")
-    model = reports[2]["two"][0]
+    _, table, made = reports
+    model = made["two"][0]
     assert count_terms(page) == len(model.rules_)
-    assert "This is the chosen point." in page.locator("#point-words").inner_text()
-    slider = page.locator("#point")
+    assert "This is the chosen length." in page.locator("#line-words").inner_text()
+    slider = page.locator("#line")
     slider.focus()
-    for _ in range(8):
-        page.keyboard.press("ArrowLeft")
-    words = page.locator("#point-words").inner_text()
-    n_terms = int(re.match(r"(\d+) term", words)[1])
-    assert n_terms == count_terms(page)
-    assert n_terms < len(model.rules_)
-    assert f"{len(model.rules_) - n_terms} term" in words
-    assert "fewer than at the chosen point" in words
-    assert re.search(rf"error (up|down) by [\d.]+ \([+{MINUS}][\d.]+ %", words)
-    assert slider.get_attribute("aria-valuetext") == words
     page.keyboard.press("Home")
-    assert count_terms(page) == 0
+    for place in range(5):
+        line = model.front_[place]
+        words = page.locator("#line-words").inner_text()
+        assert words.startswith(f"{line.terms} term")
+        assert f"share of wrong classes held out {100 * line.error:.1f} % ±" in words
+        assert count_terms(page) == line.rules
+        texts = [" ".join(row.text.split()) for row in model.front_.list_rules(place)]
+        assert column(page, 2) == texts
+        assert page.locator("#figures dd").first.inner_text() == str(line.rules)
+        cells = page.locator("#check-figures tr:nth-child(1) td").all_inner_texts()
+        assert number(cells[1].replace("\xa0", " ")) == pytest.approx(100 * line.held_out.accuracy, abs=0.051)
+        assert (page.locator("#dependence-charts figure").count() == 0) == (line.rules == 0)
+        row = int(re.match(r"Row (\d+)", page.locator("#row option:checked").inner_text())[1])
+        found = re.search(r"its probability ([\d.]+) %", page.locator("#row-words").inner_text())
+        scores = line.fitted.model.score(model.read_columns(table.iloc[[row]]))
+        share = line.fitted.model.probabilities(scores)[0, 1]
+        assert float(found[1]) == pytest.approx(100 * share, abs=0.051)
+        assert slider.get_attribute("aria-valuetext") == words
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    words = page.locator("#line-words").inner_text()
+    assert f"{len(model.rules_)} terms fewer than the chosen one, share of wrong classes up by" in words
     assert page.locator("#attribute-bars").inner_text() == "No attribute is used."
+    page.keyboard.press("End")
+    assert page.locator("#line-words").inner_text().startswith(f"The large model: {model.front_[-1].terms} terms")
+    assert count_terms(page) == model.front_[-1].rules
     page.locator("#back").click()
     assert count_terms(page) == len(model.rules_)
-    assert page.evaluate("document.activeElement.id") == "point"
+    assert page.evaluate("document.activeElement.id") == "line"
     assert page.locator("#back").is_disabled()
+
+
+def test_the_chart_chooses_a_length(show, reports):
+    page, model = show("number"), reports[2]["number"][0]
+    chart = page.locator("#front-chart svg")
+    texts = chart.locator("text").all_text_contents()
+    assert "Terms" in texts
+    assert "Root mean squared error held out" in texts
+    box = chart.bounding_box()
+    chart.click(position={"x": box["width"] - 14, "y": 80})
+    assert count_terms(page) == model.front_[-1].rules
+    chart.click(position={"x": 60, "y": 80})
+    assert count_terms(page) <= model.front_[1].rules
+    rows = page.locator("#front-numbers tbody tr")
+    assert rows.count() == len(model.front_)
+    assert f"{len(model.rules_)} (chosen)" in rows.nth(model.front_.chosen).text_content()
+
+
+def overlap(one, other):
+    """Whether two boxes do; words need not leave all the room that their font asks for."""
+    across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+    along = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+    return across > 0 and along > 0.2 * one["height"]
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+@pytest.mark.parametrize("kind", ["two", "three", "number"])
+def test_words_in_the_chart_do_not_overlap(show, kind, width):
+    texts = show(kind, viewport={"width": width, "height": 900}).locator("#front-chart svg text")
+    boxes = [text.bounding_box() for text in texts.all()]
+    assert len(boxes) > 8
+    assert not any(overlap(one, other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+def test_a_model_without_a_front_has_no_slider(show):
+    page = show("alone")
+    assert not page.locator("#front").is_visible()
+    assert not page.locator("#line").is_visible()
+    assert not page.locator("#front-link").is_visible()
+    assert page.locator("#output").is_visible()
+    assert count_terms(page) <= 3
+
+
+def test_lengths_that_were_not_judged(show):
+    page = show("unjudged")
+    assert "No rows were held out" in page.locator("#front-about").inner_text()
+    assert page.locator("#front-chart svg").count() == 0
+    page.locator("#line").focus()
+    page.keyboard.press("Home")
+    assert count_terms(page) == 0
+    assert page.locator("#line-words").inner_text().startswith("0 terms. ")
 
 
 def test_the_table_is_that_of_the_model(show, reports):
@@ -188,18 +259,18 @@ def test_filters(show):
 
 def test_classes(show, reports):
     page, model = show("three"), reports[2]["three"][0]
-    for output, label in enumerate(CLASSES):
+    for label in CLASSES:
         page.locator("#output").select_option(label=label)
         place = model.classes_.tolist().index(label)
         assert count_terms(page) == np.count_nonzero(model.coef_[place])
-        assert f"moves the score of class {label} alone" in page.locator("#path-about").inner_text()
-        assert page.locator("#point-words").inner_text().startswith(f"Class {label}: ")
-        if output == 0:
-            page.locator("#point").focus()
-            page.keyboard.press("ArrowLeft")
-            assert "at the chosen point" in page.locator("#point-words").inner_text()
-        else:
-            assert page.locator("#back").is_disabled()
+        assert f"score of class {label}" in page.locator("#attributes-about").inner_text()
+    words = page.locator("#line-words").inner_text()
+    line = model.front_[model.front_.chosen]
+    assert f"{line.terms} terms a class, {line.rules} different in all" in words
+    page.locator("#line").focus()
+    page.keyboard.press("ArrowRight")
+    after = model.front_[model.front_.chosen + 1]
+    assert count_terms(page) == np.count_nonzero(after.fitted.model.coefs[place])
     assert page.locator(".confusion tbody tr").count() == 3
     assert page.locator("#dependence-charts figure").count() > 0
 
@@ -222,11 +293,9 @@ def test_rows_are_explained(show, reports, kind):
         assert f"its probability {100 * model.predict_proba(table)[row, 1]:.1f} %" in words
     else:
         assert number(re.search(r"observed (\S+)\.", words)[1]) == pytest.approx(target[row], rel=1e-4)
-    page.locator("#point").focus()
+    page.locator("#line").focus()
     page.keyboard.press("Home")
     assert page.locator("#row-terms tbody tr").count() == 2
-    if kind == "two":
-        assert "probabilities belong to the chosen point" in page.locator("#row-words").inner_text()
 
 
 def test_figures_on_the_rows_given(show, reports):
@@ -239,7 +308,11 @@ def test_figures_on_the_rows_given(show, reports):
     assert [number(cell.replace("\xa0", " ")) for cell in cells[1:]] == pytest.approx(
         [100 * model.held_out_.accuracy, 100 * right], abs=0.051
     )
-    assert page.locator("#check-figures th").all_inner_texts() == ["", "Held-out rows (260)", "Training rows (260)"]
+    assert page.locator("#check-figures th").all_inner_texts() == [
+        "",
+        f"Held-out rows ({model.held_out_.n_rows})",
+        "Training rows (260)",
+    ]
     assert "held-out rows" in page.locator("#check-parts figure:first-child figcaption").inner_text()
     counts = page.locator(".confusion td").all_inner_texts()
     assert [int(text.split()[0].replace(",", "")) for text in counts] == model.held_out_.counts.ravel().tolist()
@@ -262,9 +335,9 @@ def test_a_page_without_rows(show):
     for section in ("dependence", "rows"):
         assert "made without a table of rows" in page.locator(f"#{section}-about").inner_text()
     assert not page.locator("#votes").is_visible()
-    page.locator("#point").focus()
+    page.locator("#line").focus()
     page.keyboard.press("End")
-    assert UNKNOWN in column(page, 5)
+    assert page.locator("#line-words").inner_text().startswith("The large model: ")
 
 
 def test_twenty_six_classes_are_readable(show):
@@ -336,7 +409,7 @@ def test_hostile_names_on_a_phone(show, kind):
     """Names are text wherever they stand, and none is so long that the page must be scrolled sideways."""
     page = show(kind, viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    assert page.locator("#path-chart svg").bounding_box()["width"] <= 360
+    assert page.locator("#front-chart svg").bounding_box()["width"] <= 360
     assert page.locator("img").count() == 0
     assert page.locator("body b, body i").count() == 0
     assert page.evaluate("document.scripts.length") == 2
@@ -383,7 +456,7 @@ def test_dark_and_light(show):
         assert ground(page) == other
     page.emulate_media(media="print")
     assert ground(page) == "rgb(255, 255, 255)"
-    assert not page.locator("#point").is_visible()
+    assert not page.locator("#line").is_visible()
 
 
 def test_the_keyboard_reaches_everything(show):
@@ -399,7 +472,7 @@ def test_the_keyboard_reaches_everything(show):
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
         if "row-after" in reached:
             break
-    assert {"point", "rule-text", "rule-attribute", "row"} <= reached
+    assert {"line", "rule-text", "rule-attribute", "row"} <= reached
 
 
 def test_printing_shows_every_rule(show, reports):

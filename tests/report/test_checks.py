@@ -16,12 +16,18 @@ from rulegrove import RuleEnsembleClassifier
 from rulegrove.estimators.figures import UNKNOWN
 from rulegrove.inspection import partial_dependence
 from rulegrove.report._checks import MAX_CURVES, check, draw_dependence
-from rulegrove.report._given import read_given
+from rulegrove.report._given import predict_given, read_given
+from rulegrove.report._lines import list_lines
+
+
+def own_line(model):
+    return list_lines(model)[model.front_.chosen]
 
 
 def check_of(model, table=None, y=None, training=None):
     """What the page is told of the rows held out and of those given."""
-    return check(model, read_given(model, table, y, training), np.random.default_rng(0))
+    line, given = own_line(model), read_given(model, table, y, training)
+    return check(line, given, None if given is None else predict_given(model, line, given))
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes"])
@@ -32,7 +38,7 @@ def test_classes_of_new_rows(kind):
     charts = found["charts"]
     assert charts["rows"] == "rows given"
     assert charts["counts"] == confusion_matrix(y, predicted, labels=model.classes_).tolist()
-    assert found["table"]["heads"] == ["", "Held-out rows (90)", "Rows given (90)"]
+    assert found["table"]["heads"] == ["", f"Held-out rows ({model.held_out_.n_rows})", "Rows given (90)"]
     accuracy, base = (predicted == y).mean(), np.unique(y, return_counts=True)[1].max() / 90
     told = {line[0]: line[1:] for line in found["table"]["lines"]}
     assert told["Accuracy (base rate)"][1] == f"{100 * accuracy:.1f}\xa0% ({100 * base:.1f}\xa0%)"
@@ -58,7 +64,7 @@ def test_charts_are_of_held_out_rows_unless_new_ones_are_given(kind):
         assert charts["rows"] == "held-out rows"
         assert charts["counts"] == model.held_out_.counts.tolist()
     found = check_of(model, table, y, True)
-    assert found["table"]["heads"] == ["", "Held-out rows (90)", "Training rows (90)"]
+    assert found["table"]["heads"] == ["", f"Held-out rows ({model.held_out_.n_rows})", "Training rows (90)"]
     assert "new rows will do worse" in found["about"]
 
 
@@ -94,17 +100,24 @@ def test_numbers():
     error = root_mean_squared_error(y, predicted)
     assert told["Root mean squared error (standard deviation of the target)"][1] == f"{error:.4g} ({y.std():.4g})"
     assert told["Mean absolute error"][1] == f"{mean_absolute_error(y, predicted):.4g}"
-    np.testing.assert_allclose(found["scatter"]["observed"], y, rtol=1e-5)
-    np.testing.assert_allclose(found["scatter"]["predicted"], predicted, rtol=1e-5)
     assert found["charts"] is None
     flat = check_of(model, table, np.ones(len(y)), training=False)
     assert flat["table"]["lines"][0][2] == UNKNOWN
-    assert check_of(model)["scatter"] is None
+
+
+def test_every_line_has_its_own_figures():
+    model, table, y, _ = fit("two classes")
+    given = read_given(model, table, y, training=True)
+    for line in list_lines(model):
+        found = check(line, given, predict_given(model, line, given))
+        assert found["charts"]["counts"] == line.held_out.counts.tolist()
+        right = (line.model.decide(line.model.score(given.columns)) == y).mean()
+        assert f"{100 * right:.1f}\xa0%" in found["table"]["lines"][0][2]
 
 
 def test_dependence(inspected):
     model, table, y = inspected
-    curves = draw_dependence(model, read_given(model, table, y))
+    curves = draw_dependence(own_line(model), read_given(model, table, y))
     order = np.argsort(-model.feature_importances_, kind="stable").tolist()
     used = [place for place in order if model.feature_importances_[place] > 0]
     assert [curve["feature"] for curve in curves] == used[:MAX_CURVES]
@@ -118,7 +131,7 @@ def test_dependence(inspected):
 def test_an_attribute_that_is_missing_everywhere_is_not_drawn():
     model, table, y, _ = fit("regression")
     empty = table.assign(age=np.nan)
-    curves = draw_dependence(model, read_given(model, empty, y))
+    curves = draw_dependence(own_line(model), read_given(model, empty, y))
     names = [model.model_.features[curve["feature"]].name for curve in curves]
     assert "age" not in names
     assert len(names) > 0

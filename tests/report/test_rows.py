@@ -5,11 +5,11 @@ import base64
 import numpy as np
 import pandas as pd
 
-from inspected_models import fit, score
-from rulegrove.report._given import read_given
-from rulegrove.report._rows import MAX_CELLS, MAX_ROWS, MIN_ROWS, NEW_CATEGORY, describe_rows
-from rulegrove.report._terms import describe_terms, gather_facts
-from rulegrove.report._tracks import follow_paths
+from inspected_models import fit
+from rulegrove.report._given import predict_given, read_given
+from rulegrove.report._lines import describe_line, list_lines, list_terms
+from rulegrove.report._rows import MAX_CELLS, MAX_DOTS, MAX_ROWS, MIN_ROWS, NEW_CATEGORY, Drawn
+from rulegrove.report._terms import describe_terms
 from rulegrove.rules.rule import Rule
 
 
@@ -23,45 +23,63 @@ def page_value(rows, told, row, term):
     return line[2] if value is None else min(max(value, line[0]), line[1])
 
 
-def test_parts_add_up_to_the_score(inspected):
+def draw(model, table, y):
+    lines = list_lines(model)
+    return lines, Drawn(read_given(model, table, y), list_terms(lines), np.random.default_rng(0))
+
+
+def test_parts_add_up_to_the_score_of_every_line(inspected):
     model, table, y = inspected
-    given = read_given(model, table, y)
-    tracks, terms = follow_paths(model)
-    told = describe_terms(model, terms, gather_facts(model, terms, given))
-    rows = describe_rows(terms, given, np.random.default_rng(0))
+    lines, drawn = draw(model, table, y)
+    told, rows = describe_terms(lines, drawn.terms), drawn.describe()
     assert rows["numbers"] == list(range(len(table)))
-    expected = score(model, table)
-    for output, track in enumerate(tracks):
-        used, coefs = track.terms[track.chosen], track.coefs[track.chosen]
-        for row in range(len(table)):
-            parts = [coef * page_value(rows, told, row, int(term)) for term, coef in zip(used, coefs, strict=True)]
-            total = track.intercepts[track.chosen] + sum(parts)
-            np.testing.assert_allclose(total, expected[row, output], rtol=1e-10, atol=1e-12)
+    values = np.array(
+        [[page_value(rows, told, row, term) for term in range(len(drawn.terms))] for row in range(len(table))]
+    ).reshape(len(table), len(drawn.terms))
+    for line in lines:
+        expected = line.model.score(model.read_columns(table)).reshape(len(table), -1)
+        for output, one in enumerate(describe_line(line, drawn.terms)):
+            found = one["intercept"] + values[:, one["terms"]] @ np.array(one["coefs"])
+            np.testing.assert_allclose(found, expected[:, output], rtol=1e-10, atol=1e-12)
 
 
 def test_values_are_shown_as_they_came():
     model, table, y, _ = fit("three classes")
     table = table.copy()
     table.loc[0, "colour"] = "violet"
-    terms = follow_paths(model)[1]
-    shares = model.predict_proba(table)
-    rows = describe_rows(terms, read_given(model, table, y), np.random.default_rng(0))
+    rows = draw(model, table, y)[1].describe()
     colour = rows["features"].index(table.columns.get_loc("colour"))
     assert rows["values"][0][colour] == NEW_CATEGORY
     missing = [row for row in range(1, len(table)) if pd.isna(table["colour"][row])]
     assert all(rows["values"][row][colour] is None for row in missing)
     assert rows["truths"] == [model.classes_.tolist().index(label) for label in y]
-    np.testing.assert_allclose(rows["probabilities"], shares, rtol=1e-5)
+
+
+def test_what_a_line_says_of_the_rows():
+    model, table, y, _ = fit("three classes")
+    lines, drawn = draw(model, table, y)
+    told = drawn.tell(predict_given(model, lines[model.front_.chosen], drawn.given))
+    np.testing.assert_allclose(told["probabilities"], model.predict_proba(table), atol=5.1e-6)
+    assert told["predicted"] is None
+    assert drawn.observed is None
+    model, table, y, _ = fit("regression")
+    lines, drawn = draw(model, table, y)
+    told = drawn.tell(predict_given(model, lines[model.front_.chosen], drawn.given))
+    np.testing.assert_allclose(told["predicted"], model.predict(table), rtol=1e-5)
+    np.testing.assert_allclose(drawn.observed, y, rtol=1e-5)
+    assert told["probabilities"] is None
+    assert draw(model, table, None)[1].observed is None
 
 
 def test_a_draw_of_many_rows():
     model, table, y, _ = fit("rules only")
     many, target = pd.concat([table] * 10, ignore_index=True), np.tile(y, 10)
-    terms = follow_paths(model)[1]
-    rows = describe_rows(terms, read_given(model, many, target), np.random.default_rng(0))
+    _, drawn = draw(model, many, target)
+    rows = drawn.describe()
     assert len(rows["numbers"]) == len(set(rows["numbers"])) == MAX_ROWS
+    assert len(drawn.observed) == len(set(drawn.dots.tolist())) == MAX_DOTS
     assert rows["n_given"] == len(many)
     np.testing.assert_allclose(rows["truths"], target[rows["numbers"]], rtol=1e-5)
-    used = {feature for term in terms if isinstance(term, Rule) for feature in term.features}
+    used = {feature for term in drawn.terms if isinstance(term, Rule) for feature in term.features}
     assert rows["features"] == sorted(used)
     assert MIN_ROWS * len(used) <= MAX_CELLS

@@ -1,17 +1,16 @@
 """The words at the top of a report."""
 
-import pytest
-
 from inspected_models import fit, make_table
-from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import Glmnet, RuleEnsembleRegressor
 from rulegrove.report._given import read_given
-from rulegrove.report._summary import name_error, summarise
-from rulegrove.report._tracks import follow_paths
+from rulegrove.report._lines import list_lines
+from rulegrove.report._summary import summarise, tell_figures, tell_model
 
 
 def tell(model, X=None, y=None, training=None):
-    told = summarise(model, follow_paths(model)[0], read_given(model, X, y, training))
-    return {name: value for value, name in told["figures"]}, " ".join(told["sentences"])
+    line = list_lines(model)[model.front_.chosen]
+    sentences = [tell_model(line), *summarise(model, read_given(model, X, y, training))]
+    return {name: value for value, name in tell_figures(model, line)}, " ".join(sentences)
 
 
 def test_what_was_fitted(inspected):
@@ -25,7 +24,7 @@ def test_what_was_fitted(inspected):
     assert "n_candidates=150" in words
     assert "selection='min'" in words
     assert "n_jobs" not in words
-    assert ("so this is a little optimistic" in words) == (model.terms != "linear")
+    assert ("so this is a little optimistic" in words) == (not model.held_out_.honest)
     assert "On the 90 rows given" in words
     for label in getattr(model, "classes_", []):
         assert f"{label} ({int((y == label).sum())})" in words
@@ -42,13 +41,12 @@ def test_the_error_held_out():
     named = f"root mean squared error held out; the target's standard deviation is {held_out.deviation:.4g}"
     assert figures[named] == f"{held_out.rmse:.4g}"
     model, *_ = fit("three classes")
-    figures, words = tell(model)
+    figures, _ = tell(model)
     held_out = model.held_out_
     base = f"accuracy held out; base rate {100 * held_out.base_accuracy:.1f} %"
     assert figures[base] == f"{100 * held_out.accuracy:.1f} %"
     assert figures["AUC held out; 0.5 by chance"] == f"{held_out.auc:.3f}"
     assert figures[f"log loss held out; base rate {held_out.base_log_loss:.3f}"] == f"{held_out.log_loss:.3f}"
-    assert "one path for each class" in words
     assert not any("less error" in name for name in figures)
 
 
@@ -57,25 +55,22 @@ def test_a_given_point_has_no_held_out_error():
     model = RuleEnsembleRegressor(n_candidates=40, selection=0.05, random_state=0, n_jobs=1)
     figures, words = tell(model.fit(table.drop(columns="fixed"), y))
     assert "the point was given (penalty 0.05), without cross-validation" in words
-    assert "training squared error" in figures
     assert not any("held out" in name for name in figures)
     assert "fold" not in words
 
 
-@pytest.mark.parametrize(
-    ("multiclass", "solver", "expected"),
-    [
-        ("grouped", Glmnet(l1_ratio=0.9), "held-out squared error, summed over the classes"),
-        ("shared", Glmnet(loss="logistic"), "held-out multinomial loss"),
-        ("ovr", Glmnet(loss="logistic"), "held-out logistic loss"),
-    ],
-)
-def test_which_error_the_path_shows(multiclass, solver, expected):
-    _, table, y, _ = fit("three classes")
-    model = RuleEnsembleClassifier(
-        multiclass=multiclass, solver=solver, n_candidates=30, honest_cv=False, random_state=0, n_jobs=1
-    ).fit(table.drop(columns="fixed"), y)
-    assert name_error(model, follow_paths(model)[0][0]) == expected
+def test_how_the_length_came_about():
+    model, *_ = fit("two classes")
+    words = tell(model)[1]
+    assert f"A large model of {model.front_[-1].rules} terms came first" in words
+    assert f"Lists of up to {model.front_[-2].terms} terms were then made of it" in words
+    assert f"The chosen model is the list of {len(model.rules_)} terms." in words
+    model, *_ = fit("three classes")
+    assert f"is the list of {model.front_[model.front_.chosen].terms} terms for each class." in tell(model)[1]
+    assert "The chosen model is the large one itself." in tell(model.shorten(None))[1]
+    for line in list_lines(model):
+        assert f"the parts of {sum(row.kind == 'rule' for row in line.rules)} rule" in tell_model(line)
+        assert tell_figures(model, line)[0] == [str(len(line.rules)), "terms"]
 
 
 def test_honest_folds_are_told():

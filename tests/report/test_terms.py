@@ -1,81 +1,70 @@
-"""What is known of terms: from training for those of the model, from the rows given for the others."""
+"""What is known of terms: from the training rows, whichever line has them."""
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from inspected_models import fit
 from rulegrove.design.terms import Linear
-from rulegrove.report._given import read_given
-from rulegrove.report._terms import MAX_LETTERS, _cut, describe_terms, gather_facts
-from rulegrove.report._tracks import follow_paths
+from rulegrove.report._lines import list_lines, list_terms
+from rulegrove.report._terms import describe_terms
 from rulegrove.rules.rule import Rule
 
 
-def gather(model, table=None, y=None):
-    terms = follow_paths(model)[1]
-    return terms, gather_facts(model, terms, read_given(model, table, y))
+def describe(model):
+    lines = list_lines(model)
+    terms = list_terms(lines)
+    return lines, terms, describe_terms(lines, terms)
 
 
-def test_importances_of_the_chosen_point_are_those_of_the_model(inspected):
-    model, table, y = inspected
-    terms, facts = gather(model, table, y)
-    n_own, n_features = len(model.rules_), len(model.model_.features)
-    importances = np.abs(np.atleast_2d(model.coef_)).sum(axis=0) * facts.spreads[:n_own]
-    np.testing.assert_allclose(importances, [row.importance for row in model.rules_], rtol=1e-12)
-    shared = np.zeros(n_features)
-    for term, importance in zip(terms, importances, strict=False):
-        shared[list(term.features)] += importance / len(term.features)
-    np.testing.assert_allclose(shared / (shared.sum() or 1.0), model.feature_importances_, rtol=1e-12)
+def test_importances_are_those_of_every_line(inspected):
+    model, *_ = inspected
+    lines, terms, told = describe(model)
+    spreads = dict(zip(terms, told["spreads"], strict=True))
+    for line in lines:
+        sizes = np.abs(np.atleast_2d(line.model.coefs)).sum(axis=0)
+        found = [size * spreads[term] for size, term in zip(sizes, line.model.terms, strict=True)]
+        np.testing.assert_allclose(found, [row.importance for row in line.rules], rtol=1e-9)
+    shared = np.zeros(len(model.model_.features))
+    for row in model.rules_:
+        own = np.abs(np.atleast_2d(model.coef_))[:, row.rank - 1].sum() * spreads[row.term]
+        shared[list(row.term.features)] += own / len(row.term.features)
+    np.testing.assert_allclose(shared / (shared.sum() or 1.0), model.feature_importances_, rtol=1e-9)
 
 
-def test_rules_beyond_the_model_are_measured(inspected):
-    model, table, y = inspected
-    terms, facts = gather(model, table, y)
+def test_supports_and_means_are_those_of_the_training(inspected):
+    """The rules of all lines, not only those of the chosen one, were seen in training."""
+    model, _, y = inspected
+    _, terms, told = describe(model)
+    table = fit("regression")[1].drop(columns="fixed").assign(fixed=np.arange(len(y)) % 2)
     block = model.read_columns(table).take(slice(None))
-    targets = read_given(model, table, y).targets
+    classes = getattr(model, "classes_", None)
+    targets = y[:, None] if classes is None else y[:, None] == (classes[1:] if len(classes) == 2 else classes)
     for place, term in enumerate(terms):
-        if place < len(model.rules_) or not isinstance(term, Rule):
+        if not isinstance(term, Rule):
+            assert told["supports"][place] is None
             continue
         held = term.holds(block)
-        assert facts.supports[place] == pytest.approx(held.mean(), rel=1e-12)
-        assert facts.spreads[place] == pytest.approx(held.std(), rel=1e-9)
-        if held.any():
-            np.testing.assert_allclose(facts.means[:, place], targets[held].mean(axis=0), rtol=1e-12, atol=1e-12)
-
-
-def test_without_rows_the_model_speaks_for_its_own_terms():
-    capped, table, y, _ = fit("two classes")
-    model = clone(capped).set_params(max_terms=None, selection="1se").fit(table.assign(fixed=np.arange(len(y)) % 2), y)
-    terms, facts = gather(model)
-    n_own = len(model.rules_)
-    rules = [row for row in model.rules_ if row.kind == "rule"]
-    places = [row.rank - 1 for row in rules]
-    assert facts.supports[places].tolist() == [row.support for row in rules]
-    assert facts.means[0, places].tolist() == [row.confidences["yes"] for row in rules]
-    others = [place for place in range(n_own, len(terms)) if isinstance(terms[place], Rule)]
-    assert len(others) > 0
-    assert np.isnan(facts.supports[others]).all()
-    assert (facts.spreads[others] == 0.4).all()
-    assert np.isnan(gather(model, table)[1].means[0, others]).all()
+        assert told["supports"][place] == pytest.approx(held.mean(), rel=1e-12)
+        assert told["spreads"][place] == pytest.approx(held.std(), rel=1e-9)
+        np.testing.assert_allclose([own[place] for own in told["means"]], targets[held].mean(axis=0), rtol=1e-5)
 
 
 def test_spreads_of_linear_terms():
-    """A linear term's spread is that of the winsorised attribute, whether or not it is in the model."""
+    """A linear term's spread is that of the winsorised attribute."""
     model, table, y, _ = fit("linear only")
-    terms, facts = gather(model, table, y)
-    block = model.read_columns(table).take(slice(None))
-    lines = [place for place, term in enumerate(terms) if isinstance(term, Linear) and not np.isnan(block).any()]
+    _, terms, told = describe(model)
+    block = model.read_columns(table.assign(fixed=np.arange(len(y)) % 2)).take(slice(None))
+    lines = [place for place, term in enumerate(terms) if isinstance(term, Linear)]
+    assert len(lines) > 0
     for place in lines:
-        term = terms[place]
-        assert facts.spreads[place] == pytest.approx(term.values(block[term.feature]).std(), rel=1e-9)
+        values = terms[place].values(block[terms[place].feature])
+        assert told["spreads"][place] == pytest.approx(values.std(), rel=1e-9)
 
 
 def test_words_for_the_page():
-    model, table, y, _ = fit("regression")
-    terms, facts = gather(model, table, y)
-    told = describe_terms(model, terms, facts)
-    assert told["texts"][: told["n_own"]] == [row.text for row in model.rules_]
+    model, *_ = fit("regression")
+    _, terms, told = describe(model)
+    assert set(told["texts"]) >= {row.text for row in model.rules_}
+    assert told["texts"] == [term.text(model.model_.features) for term in terms]
     assert told["features"] == [list(term.features) for term in terms]
     assert {int(place) for place in told["lines"]} == {k for k, term in enumerate(terms) if isinstance(term, Linear)}
-    assert len(_cut("x" * 1000)) == MAX_LETTERS

@@ -11,21 +11,32 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.report import make_report, write_report
 
 
-def test_the_path_of_the_page_is_that_of_the_model(inspected, read_page):
+def test_a_line_of_the_page_is_the_page_of_the_shortened_model(inspected, read_page):
+    """All that the page shows at a length is what a report of that length begins with."""
     model, table, y = inspected
     report = read_page(make_report(model, table, y))
-    paths, selections = model.path_, model.selection_
-    coefs = np.atleast_2d(model.coef_)
-    for track, path, selection, own in zip(report["tracks"], paths, selections, coefs, strict=True):
-        kept = np.isin(selection.errors, track["errors"])
-        assert kept.sum() >= min(len(path.coefs), len(track["errors"]))
-        assert track["errors"][track["chosen"]] == selection.errors[selection.index]
-        places = track["terms"][track["chosen"]]
-        assert places == np.flatnonzero(own).tolist()
-        assert track["coefs"][track["chosen"]] == own[places].tolist()
-        for terms, values in zip(track["terms"], track["coefs"], strict=True):
-            assert len(terms) == len(values)
-            assert max(terms, default=0) < len(report["terms"]["texts"]) or not terms
+    for max_terms in (1, 3, None):
+        short = model.shorten(max_terms)
+        other = read_page(make_report(short, table, y))
+        assert other["front"]["chosen"] == short.front_.chosen
+        assert other["lines"] == report["lines"]
+        line = report["lines"][short.front_.chosen]
+        used = sorted({place for output in line["outputs"] for place in output["terms"]})
+        assert {report["terms"]["texts"][place] for place in used} == {row.text for row in short.rules_}
+        assert line["figures"][0] == [str(len(short.rules_)), "terms"]
+        for own, output in zip(np.atleast_2d(short.coef_), line["outputs"], strict=True):
+            assert output["coefs"] == own[own != 0].tolist()
+
+
+def test_a_model_without_a_front(read_page):
+    table, y, _ = make_table()
+    model = RuleEnsembleRegressor(n_candidates=40, random_state=0, n_jobs=1, honest_cv=False)
+    model.fit(table.drop(columns="fixed"), y)
+    model.front_ = None
+    report = read_page(make_report(model, table.drop(columns="fixed"), y))
+    assert report["front"] is None
+    (line,) = report["lines"]
+    assert line["outputs"][0]["coefs"] == model.coef_[model.coef_ != 0].tolist()
 
 
 def test_a_loaded_model_gives_the_same_page(inspected, tmp_path):
@@ -50,12 +61,14 @@ def test_any_table_gives_the_same_page():
 def test_parts_that_were_not_given_are_left_out(read_page):
     model, table, *_ = fit("two classes")
     report = read_page(make_report(model))
-    assert [report[part] for part in ("dependence", "rows", "votes")] == [None] * 3
-    assert report["check"]["charts"]["rows"] == "held-out rows"
+    line = report["lines"][report["front"]["chosen"]]
+    assert [line["dependence"], report["rows"], report["votes"]] == [None] * 3
+    assert line["check"]["charts"]["rows"] == "held-out rows"
     report = read_page(make_report(model, table))
-    assert report["check"]["table"]["heads"] == ["", "Held-out rows (90)"]
+    line = report["lines"][report["front"]["chosen"]]
+    assert line["check"]["table"]["heads"] == ["", f"Held-out rows ({model.held_out_.n_rows})"]
     assert report["rows"]["truths"] is None
-    assert len(report["dependence"]) > 0
+    assert len(line["dependence"]) > 0
 
 
 def test_base_rates(read_page):
@@ -80,13 +93,10 @@ def test_what_is_no_model():
         make_report("model")
 
 
-def test_a_long_path_of_many_classes_stays_small(read_page):
-    """Three classes of their own rules, hundreds of terms each at the dense end."""
+def test_a_page_of_many_terms_and_classes_stays_small():
+    """Three classes of their own rules, hundreds of terms in the large model."""
     X, y = make_waveform(600, random_state=0)
-    model = RuleEnsembleClassifier(
-        n_candidates=600, multiclass="ovr", honest_cv=False, selection="min", random_state=0, n_jobs=1
-    ).fit(X, y)
-    page = make_report(model, X, y)
-    assert len(model.rules_) > 200
-    assert len(page) < 3_000_000
-    assert all(len(track["errors"]) <= 60 for track in read_page(page)["tracks"])
+    model = RuleEnsembleClassifier(n_candidates=600, multiclass="ovr", honest_cv=False, random_state=0, n_jobs=1)
+    model.fit(X, y)
+    assert model.front_[-1].rules > 200
+    assert len(make_report(model, X, y)) < 1_500_000

@@ -14,7 +14,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import parse_rule, read_rules
 from rulegrove.rules.rule import Condition, Rule
 
-AGE, INCOME, COLOUR, GRADE, YEAR, SOLD, CITY = range(7)
+AGE, INCOME, COLOUR, GRADE, YEAR, SOLD, CITY, MEMBER = range(8)
 FEATURES = [
     Feature("age"),
     Feature("monthly income"),
@@ -23,6 +23,7 @@ FEATURES = [
     Feature("2020"),
     Feature("sold", part="date"),
     Feature("city", ("Lyon", "Paris"), pooled=True),
+    Feature("member", boolean=True),
 ]
 LEAP = 19782.0  # days to 2024-02-29
 SIGNS = st.sampled_from(
@@ -30,13 +31,28 @@ SIGNS = st.sampled_from(
 )
 NAMES = st.one_of(
     st.sampled_from(
-        ["age", "monthly income", "a <= 3", "x in {'y'}", "is missing", " lead", "trail ", "3", "1e5", "", "and"]
+        ["age", "not age", "a <= 3", "x in {'y'}", "is missing", " lead", "trail ", "3", "1e5", "", "and", "not"]
     ),
     st.lists(SIGNS, min_size=1, max_size=5).map("".join),
     st.text(min_size=1, max_size=6),
 )
+WORDS = [
+    "red",
+    "dark",
+    "dark red",
+    "red and",
+    "or missing",
+    "5",
+    "5%",
+    "5.0",
+    "any other",
+    "a, b",
+    "it's",
+    "not",
+    "x-y",
+]
 LABELS = st.one_of(
-    st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True),
+    st.lists(st.text(max_size=5) | st.sampled_from(WORDS), min_size=1, max_size=4, unique=True),
     st.lists(st.floats(allow_nan=False), min_size=1, max_size=4, unique=True),
     st.lists(st.integers(), min_size=1, max_size=4, unique=True),
     st.just([False, True]),
@@ -55,7 +71,8 @@ def tables(draw):
 @st.composite
 def features_of(draw, name):
     labels = draw(st.one_of(st.none(), LABELS.map(tuple)))
-    return Feature(name, labels, pooled=labels is not None and draw(st.booleans()))
+    told = draw(st.booleans())
+    return Feature(name, labels, pooled=labels is not None and told, boolean=labels is None and told)
 
 
 @st.composite
@@ -66,6 +83,8 @@ def conditions(draw, position, feature):
         return Condition(position, categories=tuple(sorted(codes)), missing=missing)
     if missing and draw(st.booleans()):
         return Condition(position, lower=math.inf, missing=True)
+    if feature.boolean:  # the bounds that words become
+        return Condition(position, **{draw(st.sampled_from(["lower", "upper"])): 0.0}, missing=missing)
     lower = draw(st.one_of(st.just(-math.inf), BOUNDS.filter(math.isfinite)))
     upper = draw(st.one_of(st.just(math.inf), BOUNDS.filter(lambda bound: lower < bound < math.inf)))
     if feature.part == "date":  # the bounds that words become
@@ -172,6 +191,18 @@ TYPED = {
     "city != any other": [Condition(CITY, categories=(0, 1))],
     "city not in {Paris}": [Condition(CITY, categories=(0, 2))],
     "city is known": [Condition(CITY, categories=(0, 1, 2))],
+    "colour == 'red'": [Condition(COLOUR, categories=(4,))],
+    "colour not in {'blue', 'green'}": [Condition(COLOUR, categories=(1, 3, 4))],
+    "member": [Condition(MEMBER, lower=0.0)],
+    "`member` and age > 3": [Condition(AGE, lower=3.0), Condition(MEMBER, lower=0.0)],
+    "(NOT member or missing) and age > 3": [Condition(AGE, lower=3.0), Condition(MEMBER, upper=0.0, missing=True)],
+    "!member": [Condition(MEMBER, upper=0.0)],
+    "member > 0.5": [Condition(MEMBER, lower=0.0)],
+    "member = 0": [Condition(MEMBER, upper=0.0)],
+    "member == True": [Condition(MEMBER, lower=0.0)],
+    "member != 'true' or missing": [Condition(MEMBER, upper=0.0, missing=True)],
+    "member is known": [Condition(MEMBER)],
+    "member is missing": [Condition(MEMBER, lower=math.inf, missing=True)],
     "`monthly income` > 2": [Condition(INCOME, lower=2.0)],
     "'age'>2": [Condition(AGE, lower=2.0)],
     '"2020" > 3': [Condition(YEAR, lower=3.0)],
@@ -201,7 +232,9 @@ def test_signs_mean_what_they_say_of_every_double(sign, number):
         ("age < 0.1", "age < 0.1"),
         ("age >= 0", "age >= 0"),
         ("30 <= age < 40 or missing", "30 <= age < 40 or missing"),
-        ("age = 7", "age == 7"),
+        ("age == 7", "age = 7"),
+        ("member", "member"),
+        ("not member or missing", "not member or missing"),
         ("age > 1.2345678 and age < 2", "1.2345678 < age < 2"),
     ],
 )
@@ -245,8 +278,12 @@ def test_a_name_of_signs_needs_backticks():
         ("(age > 3 | colour == red)", "'or' makes two rules (character 10)."),
         ("age != 3", "'!=' makes two rules of a number (character 5). Give one with '<' and one with '>'."),
         ("age in {3}", "'age' is numeric and has no list of categories; write 30 < age <= 40 (character 5)."),
-        ("colour > 3", "'colour' is categorical and has no '>'; use ==, != or in {...} (character 8)."),
-        ("3 < colour", "'colour' is categorical and has no '<'; use ==, != or in {...} (character 3)."),
+        ("colour > 3", "'colour' is categorical and has no '>'; use =, != or in {...} (character 8)."),
+        ("3 < colour", "'colour' is categorical and has no '<'; use =, != or in {...} (character 3)."),
+        ("not age", "'age' is no truth value, which alone can follow 'not' (character 1)."),
+        ("member and not member", "no value of 'member' can satisfy it."),
+        ("member red", "expected a comparison such as '>' or 'in' after 'member' (character 8)."),
+        ("not member > 3", "expected 'and' or the end of the rule (character 12)."),
         ("colour == rde", "'rde' is no category of 'colour' (character 11). Did you mean 'red'"),
         ("colour in {blue, x}", "'x' is no category of 'colour' (character 18). There are 'blue', 'dark blue'"),
         ("colour in {}", "expected a category of 'colour' (character 12)."),
@@ -366,7 +403,7 @@ def test_many_rules():
         (["age > 3", "age >> 40"], "Rule 2: \"age >> 40\": expected a number after '>' (character 6)."),
         (["age > 3", 7], "Rule 2 must be a text or a Rule; got 7."),
         ([Rule(())], "Rule 1: it has no condition, so it holds for every row."),
-        ([Rule((Condition(9, lower=1.0),))], "Rule 1: it speaks of column 9; there are 7, from 0."),
+        ([Rule((Condition(9, lower=1.0),))], "Rule 1: it speaks of column 9; there are 8, from 0."),
         ([Rule((Condition(1), Condition(0)))], "Rule 1: it must have one condition an attribute, in their order"),
         ([Rule((Condition(AGE, categories=(1,)),))], "Rule 1: column 0 ('age') is numeric; got Condition"),
         ([Rule((Condition(COLOUR, lower=1.0),))], "Rule 1: column 2 ('colour') is categorical; got Condition"),

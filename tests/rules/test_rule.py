@@ -108,25 +108,56 @@ POOLED = Feature("city", ("Lyon", "Paris"), pooled=True)
 @pytest.mark.parametrize(
     ("feature", "codes", "words"),
     [
-        (TEN, (3,), "purpose == 'd'"),
-        (TEN, (0, 1, 2, 3, 4, 5, 6, 7, 8), "purpose != 'j'"),
-        (TEN, (2, 3, 4, 5, 6, 7, 8, 9), "purpose not in {'a', 'b'}"),
-        (TEN, (3, 4, 5, 6, 7, 8, 9), "purpose in {'d', 'e', 'f', 'g', 'h', 'i', 'j'}"),
+        (TEN, (3,), "purpose = d"),
+        (TEN, (0, 1, 2, 3, 4, 5, 6, 7, 8), "purpose != j"),
+        (TEN, (2, 3, 4, 5, 6, 7, 8, 9), "purpose not in {a, b}"),
+        (TEN, (4, 5, 6, 7, 8, 9), "purpose not in {a, b, c, d}"),
+        (TEN, (5, 6, 7, 8, 9), "purpose in {f, g, h, i, j}"),
+        (Feature("x", ("a", "b", "quite another one")), (0, 1), "x in {a, b}"),
+        (Feature("x", ("a and b", "it's", "", "dark blue")), (0,), "x = 'a and b'"),
+        (Feature("x", ("a and b", "it's", "", "dark blue")), (0, 1, 2), "x != dark blue"),
+        (Feature("x", ("a", "it's", "Not", "50%", "-", " ")), (0, 1, 2), "x in {a, \"it's\", 'Not'}"),
+        (Feature("x", (1.0, 2.0, 12.5)), (0, 1), "x != 12.5"),
+        (Feature("x", (1.0, 2.0, 12.5)), (1,), "x = 2"),
+        (Feature("x", (2**60, 2**60 + 1)), (1,), f"x = {2**60 + 1}"),
         (TEN, tuple(range(10)), "purpose is known"),
-        (FEATURES[2], (0, 1), "colour != 'red'"),
-        (Feature("one", ("only",)), (0,), "one == 'only'"),
-        (Feature("two", ("x", "y")), (1,), "two == 'y'"),
-        (POOLED, (1, 2), "city != 'Lyon'"),
+        (FEATURES[2], (0, 1), "colour != red"),
+        (Feature("one", ("only",)), (0,), "one = only"),
+        (Feature("two", ("x", "y")), (1,), "two = y"),
+        (POOLED, (1, 2), "city != Lyon"),
         (POOLED, (0, 1), "city != any other"),
-        (POOLED, (2,), "city == any other"),
+        (POOLED, (2,), "city = any other"),
         (POOLED, (0, 1, 2), "city is known"),
-        (Feature("city", ("a", "b", "c"), pooled=True), (1, 3), "city in {'b', any other}"),
+        (Feature("city", ("a", "b", "c"), pooled=True), (1, 3), "city not in {a, c}"),
     ],
 )
 def test_categories_are_told_the_short_way(feature, codes, words):
     """Nine of ten categories were listed, where one is left out."""
     assert Condition(0, categories=codes).text(feature) == words
     assert Condition(0, categories=codes, missing=True).text(feature) == f"{words} or missing"
+
+
+MEMBER = Feature("is_member", boolean=True)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [
+        (0.0, math.inf, "is_member"),
+        (0.5, math.inf, "is_member"),
+        (math.nextafter(1.0, 0.0), 1.0, "is_member"),
+        (-math.inf, 0.0, "not is_member"),
+        (-1.0, 0.5, "not is_member"),
+        (-math.inf, math.inf, "is_member is known"),
+        (0.2, 0.8, "0.2 < is_member <= 0.8"),
+    ],
+)
+def test_truth_values_are_told_by_their_name(lower, upper, words):
+    condition = Condition(0, lower, upper)
+    assert condition.text(MEMBER) == words
+    assert Condition(0, lower, upper, missing=True).text(MEMBER) == f"{words} or missing"
+    held = {"is_member": [False, True], "not is_member": [True, False], "is_member is known": [True, True]}
+    assert condition.holds(np.array([0.0, 1.0])).tolist() == held.get(words, [False, False])
 
 
 SOLD = Feature("sold", part="date")
@@ -141,8 +172,8 @@ LEAP = 19782.0  # 2024-02-29
         (LEAP + 0.9, math.inf, "sold > 2024-02-29"),
         (LEAP - 0.5, math.inf, "sold > 2024-02-28"),
         (19357.5, LEAP, "2022-12-31 < sold <= 2024-02-29"),
-        (LEAP - 0.5, LEAP + 0.5, "sold == 2024-02-29"),
-        (-1.5, -0.5, "sold == 1969-12-31"),
+        (LEAP - 0.5, LEAP + 0.5, "sold = 2024-02-29"),
+        (-1.5, -0.5, "sold = 1969-12-31"),
         (-1e9, LEAP, "-1000000000 < sold <= 2024-02-29"),
         (3e6, math.inf, "sold > 3000000"),
         (-math.inf, math.inf, "sold is known"),

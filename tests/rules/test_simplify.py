@@ -114,3 +114,10 @@ def test_thinning_among_some_is_thinning_these_alone(n_rules, seed):
 def test_rules_of_every_row_and_of_none_may_stand_beside_those_that_are_thinned():
     rules, shared = make_rules([1, 1, 1]), np.array([[0, 0, 0], [0, 3, 3], [0, 3, 10]])
     assert thin(rules, shared, 10, 0.9, None, np.array([1])).tolist() == [1]
+
+
+def test_of_near_repeats_the_strongest_of_the_shortest_speaks_for_all():
+    """Support decides only where nothing is known of strengths; a longer rule never speaks for a shorter one."""
+    rules, shared = make_rules([1, 1, 2]), np.array([[42, 40, 40], [40, 41, 40], [40, 40, 40]])
+    assert thin(rules, shared, 100, 0.9).tolist() == [0]
+    assert thin(rules, shared, 100, 0.9, strengths=np.array([1.0, 2.0, 3.0])).tolist() == [1]

@@ -60,7 +60,7 @@ def test_what_is_not_said_is_plain_least_squares():
     )
     solver.check()
     assert solver.variants(problem) == [solver]
-    assert solver.loosened(0.1) is solver.softened([problem]) is solver.in_units({"penalties": 3}) is solver
+    assert solver.loosened(0.1) is solver.in_units({"penalties": 3}) is solver
     assert solver.polished(problem, np.zeros(problem.n_terms), 0.1) is None
     assert repr(solver) == repr(solver.given)
     with pytest.raises(InvalidInputError, match="take Glmnet to solve for several together"):

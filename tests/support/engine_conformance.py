@@ -92,6 +92,21 @@ def assert_same(found, expected):
         if expected.calibration_ is not None:
             # The slope is found to 1e-6 of its logarithm.
             assert found.calibration_.slope == pytest.approx(expected.calibration_.slope, rel=3e-6)
+    assert_same_front(found.front_, expected.front_)
+
+
+def assert_same_front(found, expected):
+    """The same list of every length, and the same choice among them."""
+    if found is None:  # of a model without one, such as a refit, there is nothing to compare
+        return
+    assert (len(found), found.chosen) == (len(expected), expected.chosen)
+    for line, other in zip(found, expected, strict=True):
+        own, others = line.fitted.model, other.fitted.model
+        assert set(own.terms) == set(others.terms)
+        places = [own.terms.index(term) for term in others.terms]  # ranks of equal importance may differ
+        np.testing.assert_allclose(own.coefs.T[places], others.coefs.T, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(own.intercept, others.intercept, rtol=0, atol=1e-9)
+        assert line.loss == pytest.approx(other.loss, rel=1e-6, nan_ok=True)
 
 
 class EngineConformance:

@@ -17,6 +17,7 @@ from rulegrove.rules.rule import Condition, Rule
 
 HOSTILE = '"; DROP TABLE x; --'
 SMALL = {"n_candidates": 60, "random_state": 0, "cv": 3, "honest_cv": False, "n_jobs": 1}
+LARGE = {**SMALL, "max_terms": None}  # many terms, and every calibration of every loss
 
 
 @functools.cache
@@ -57,7 +58,7 @@ def _fit(name):
     iris_X, iris_y = load("iris", return_X_y=True)
     pima_X, pima_y = load("pima", return_X_y=True)
     friedman_X, friedman_y = make_friedman1(250, random_state=0)
-    listed = {**SMALL, "categorical_features": ["class", "grade"]}
+    listed = {"categorical_features": ["class", "grade"]}
     frame, score = mixed_frame()
     classifiers = {
         "binary": (pima_X, pima_y, {}),
@@ -68,8 +69,8 @@ def _fit(name):
         "binary, float32": (pima_X.astype(np.float32), pima_y, {}),
         "mixed, binary": (*_mixed_classes(["no", "yes'; --"]), listed),
         "mixed, integers": (*_mixed_classes([-3, 8, 5]), listed),
-        "mixed, booleans": (*_mixed_classes([False, True]), {**SMALL, "calibration": None}),
-        "mixed, floats": (*_mixed_classes([1.0, 2.0, 4.0]), {**SMALL, "calibration": "isotonic"}),
+        "mixed, booleans": (*_mixed_classes([False, True]), {"calibration": None}),
+        "mixed, floats": (*_mixed_classes([1.0, 2.0, 4.0]), {"calibration": "isotonic"}),
         "iris, shared": (iris_X, iris_y, {"multiclass": "shared"}),
         "iris, own rules": (_with_gaps(iris_X), iris_y, {"multiclass": "ovr", "calibration": "sigmoid"}),
         "iris, isotonic": (iris_X, iris_y, {"multiclass": "grouped", "calibration": "isotonic"}),
@@ -77,6 +78,12 @@ def _fit(name):
         "iris, multinomial": (iris_X, iris_y, {"multiclass": "shared", "solver": Glmnet(loss="logistic")}),
         "iris, logistic": (iris_X, iris_y, {"multiclass": "ovr", "solver": Glmnet(loss="logistic")}),
         "iris, no terms": (iris_X, iris_y, {"max_terms": 0}),
+        "binary, list": (pima_X, pima_y, {"max_terms": "auto"}),
+        "binary, list, isotonic": (pima_X, pima_y, {"max_terms": 8, "calibration": "isotonic"}),
+        "iris, list": (iris_X, iris_y, {"max_terms": "auto"}),
+        "iris, list, one term": (_with_gaps(iris_X), iris_y, {"max_terms": 1, "multiclass": "ovr"}),
+        "iris, list, raw scores": (iris_X, iris_y, {"max_terms": "auto", "calibration": None}),
+        "mixed, list": (*_mixed_classes(["a", "b", "c"]), {**listed, "max_rules": 6, "calibration": "sigmoid"}),
     }
     regressors = {
         "numbers": (friedman_X, friedman_y, {}),
@@ -84,12 +91,13 @@ def _fit(name):
         "numbers, linear": (friedman_X, friedman_y, {"terms": "linear"}),
         "numbers, rules": (friedman_X, friedman_y, {"terms": "rules"}),
         "numbers, no terms": (friedman_X, friedman_y, {"max_terms": 0}),
-        "numbers, mixed": (frame, score, {"categorical_features": ["class", "grade"]}),
+        "numbers, mixed": (frame, score, listed),
+        "numbers, list": (_with_gaps(friedman_X), friedman_y, {"max_terms": "auto"}),
     }
     make = RuleEnsembleClassifier if name in classifiers else RuleEnsembleRegressor
     X, y, settings = (classifiers | regressors)[name]
     X = X if isinstance(X, pd.DataFrame) else _frame(X)
-    return make(**{**SMALL, **settings}).fit(X, y), X
+    return make(**{**LARGE, **settings}).fit(X, y), X
 
 
 NAMES = [
@@ -97,7 +105,10 @@ NAMES = [
     *("mixed, binary", "mixed, integers", "mixed, booleans", "mixed, floats"),
     *("iris, shared", "iris, own rules", "iris, isotonic", "iris, raw scores", "iris, multinomial", "iris, logistic"),
     "iris, no terms",
+    *("binary, list", "binary, list, isotonic", "iris, list", "iris, list, one term", "iris, list, raw scores"),
+    "mixed, list",
     *("numbers", "numbers, gaps", "numbers, linear", "numbers, rules", "numbers, no terms", "numbers, mixed"),
+    "numbers, list",
 ]
 
 

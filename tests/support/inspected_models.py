@@ -7,7 +7,7 @@ import pandas as pd
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 
-KINDS = ["regression", "two classes", "three classes", "rules only", "linear only", "no terms"]
+KINDS = ["regression", "two classes", "three classes", "rules only", "linear only", "one term", "no terms"]
 ATTRIBUTES = ["size", "age", "colour", "flag", "fixed"]
 
 
@@ -43,7 +43,7 @@ def fit(kind):
         "random_state": 0,
         "n_jobs": 1,
         "terms": {"rules only": "rules", "linear only": "linear"}.get(kind, "both"),
-        "max_terms": 0 if kind == "no terms" else 25,
+        "max_terms": {"one term": 1, "no terms": 0}.get(kind, 25),
     }
     if kind == "two classes":
         y = np.where(y > 0, "yes", "no")

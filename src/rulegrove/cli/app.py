@@ -17,6 +17,7 @@ from rulegrove.cli.predict import predict
 from rulegrove.cli.report import report
 from rulegrove.cli.rules import rules
 from rulegrove.cli.select import select
+from rulegrove.cli.shorten import shorten
 from rulegrove.cli.study import study
 
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _command in (fit, rules, predict, explain, select, export, report, datasets, study):
+for _command in (fit, rules, shorten, predict, explain, select, export, report, datasets, study):
     app.command()(reporting(_command))
 
 

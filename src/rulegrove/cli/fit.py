@@ -8,7 +8,7 @@ import typer
 from rulegrove.cli import options
 from rulegrove.cli.errors import note, shows_progress
 from rulegrove.cli.parameters import ensemble_options, takes_parameters
-from rulegrove.cli.rules import describe_model, print_rules
+from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
 
 if TYPE_CHECKING:
@@ -79,10 +79,12 @@ def fit(
         write_report(model, report, *training.show(), training=True, title=f"Rules for {target}")
     if as_json:
         told = {"data": training.facts.describe(), "held_out": _describe_held_out(model)}
-        print_json({**told, **describe_model(model), "model": output, "report": report})
+        told |= {**describe_model(model), "front": describe_front(model)}
+        print_json({**told, "model": output, "report": report})
         return
     if output is None or not quiet:
         print_rules(model, top)
+    tell_length(model)
     if model.held_out_ is not None:
         note(tell_held_out(model.held_out_))
     if report is not None:

@@ -48,9 +48,8 @@ class Parameter:
 
     @property
     def choices(self) -> list[str]:
-        """Words that the docstring lists in braces."""
-        braces = re.match(r"\{(.*?)\}", self.kind)
-        return re.findall(r'"(.*?)"', braces[1]) if braces else []
+        """Words that the docstring has in quotes."""
+        return re.findall(r'"(.*?)"', self.kind)
 
     def option(self, shown_default: str = "") -> inspect.Parameter:
         """Return the option, perhaps with other words for its default; None stands for one that was not given."""
@@ -59,7 +58,9 @@ class Parameter:
         option = typer.Option(
             f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}",
             help=f"{self.help} Default: {shown_default or _word(self.default)}.",
-            metavar="|".join([*choices, *re.findall(r"\b(int|float|dict)\b", self.kind)]) if words else None,
+            metavar="|".join([*choices, *re.findall(r"\b(?:int|float|bool|dict|none)\b", self.kind.lower())])
+            if words
+            else None,
             show_default=False,
             autocompletion=(lambda: choices) if words else None,
             rich_help_panel=PANEL,

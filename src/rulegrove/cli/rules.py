@@ -46,6 +46,30 @@ def print_rules(model: "Ensemble", top: int | None) -> None:
         note(f"... and {count(hidden, 'more term')}; importance is relative to the first.")
 
 
+def tell_length(model: "Ensemble") -> None:
+    """Say how long the list of a model is and how well it did on held-out rows, beside the large model."""
+    from rulegrove.estimators.figures import show_number, show_share
+
+    front = model.front_
+    if front is None or front.chosen == len(front) - 1:
+        return
+    own, large = front[front.chosen], front[-1]
+    name, show = ("error", show_share) if model.model_.labels else ("root mean squared error", show_number)
+    lengths = (count(len(model.rules_), "term"), count(large.rules, "term"))
+    if own.held_out is None:
+        note(f"A list of {lengths[0]}; the large model has {lengths[1]}.")
+    else:
+        note(
+            f"A list of {lengths[0]}, {name} {show(own.error)} on held-out rows; the large model of {lengths[1]} has "
+            f"{show(large.error)}."
+        )
+
+
+def describe_front(model: "Ensemble") -> dict[str, Any] | None:
+    """Return what each length costs for JSON, and which of them the model is."""
+    return None if model.front_ is None else {"chosen": model.front_.chosen, **model.front_.to_dict()}
+
+
 def describe_model(model: "Ensemble", top: int | None = None) -> dict[str, Any]:
     """Return a model for JSON."""
     columns = model.rules_[:top].to_dict()

@@ -32,6 +32,8 @@ class Feature:
         UTC.
     as_text : bool
         Whether the column holds numbers written as text, such as "35%" or "$1,234".
+    boolean : bool
+        Whether the column holds truth values, read as 1 (true) and 0 (false).
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Feature:
     column: str | None = None
     part: Part | None = None
     as_text: bool = False
+    boolean: bool = False
 
     @property
     def source(self) -> str:

@@ -91,7 +91,7 @@ def learn_columns(
     table = Table(X)
     plain = all(told is None or isinstance(told, str) for told in (reading.categorical, reading.identifiers))
     if table.matrix is not None and plain and reading.numeric is None:
-        columns = Columns([Feature(name) for name in table.names], table.matrix)
+        columns = Columns([Feature(name, boolean=table.boolean) for name in table.names], table.matrix)
         columns.check_finite()
         return columns
     return _Learner(table, reading, rows, table.n_rows if n_rows is None else n_rows).learn()
@@ -207,7 +207,7 @@ class _Learner:
             yield feature, encode_labels(values, feature)
         else:
             check_finite(values, place)
-            yield Feature(name), values
+            yield Feature(name, boolean=cells.kind == "boolean"), values
 
     def _read_numbers(self, place: str, values: AnyArray) -> AnyArray:
         """Return text as numbers, telling how much of it is none."""

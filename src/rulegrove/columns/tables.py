@@ -18,7 +18,7 @@ from rulegrove.columns.dates import as_time
 from rulegrove.columns.feature import call_column
 from rulegrove.exceptions import InvalidInputError
 
-Kind = Literal["number", "integer", "text", "category", "time", "mixed"]
+Kind = Literal["number", "integer", "boolean", "text", "category", "time", "mixed"]
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Cells:
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        Floats of a "number" (truth values too, and times of day in hours) or "integer"; objects of "text", a "category"
-        or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
-    kind : {"number", "integer", "text", "category", "time", "mixed"}
+        Floats of a "number" (times of day in hours), "integer" or "boolean" (1 is true); objects of "text", a
+        "category" or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
+    kind : {"number", "integer", "boolean", "text", "category", "time", "mixed"}
     """
 
     values: AnyArray
@@ -106,6 +106,8 @@ class Table:
     n_rows : int
     matrix : ndarray or sparse matrix of shape (n_rows, n_columns), or None
         All columns at once, where all are numbers of one type.
+    boolean : bool
+        Whether these are truth values.
     """
 
     def __init__(self, X: Any):
@@ -113,6 +115,7 @@ class Table:
         self.names = list_names(table)
         self.n_rows = count_rows(table)
         self.matrix: Any = None
+        self.boolean = False
         self._frame: Any = None
         self._keys: Sequence[Any] = ()
         self._array: Any = None
@@ -133,6 +136,7 @@ class Table:
             self._array = table
         elif kind in "fiub":
             self.matrix = table if table.dtype in (np.float32, np.float64) else table.astype(np.float64)
+            self.boolean = kind == "b"
         else:
             raise InvalidInputError(f"X must be numeric, text or a data frame; got an array of {table.dtype}.")
 
@@ -146,7 +150,7 @@ class Table:
             return _read_series(self._frame.get_column(self._keys[position]), self.place(position))
         if self.matrix is not None:
             column = self.matrix[:, [position]].toarray()[:, 0] if issparse(self.matrix) else self.matrix[:, position]
-            return Cells(column, "number")
+            return Cells(column, "boolean" if self.boolean else "number")
         column = self._array[:, position]
         return _read_times(column) if column.dtype.kind == "M" else _read_objects(column, self.place(position))
 
@@ -167,7 +171,7 @@ def _read_series(series: "nw.Series[Any]", place: str) -> Cells:
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = series.to_numpy()
         values = values if values.dtype == np.float32 else np.asarray(values, dtype=np.float64)
-        return Cells(values, "integer" if dtype.is_integer() else "number")
+        return Cells(values, "boolean" if dtype == nw.Boolean else "integer" if dtype.is_integer() else "number")
     if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
         return Cells(_objects(series), "category")
     if dtype == nw.String:
@@ -230,7 +234,8 @@ def _read_objects(values: AnyArray, place: str) -> Cells:
         raise InvalidInputError(
             f"{place} holds a number beyond 1.8e308, the largest that a float can be. Rescale the column or drop it."
         ) from None
-    return Cells(numbers, "number")
+    truths = len(present) > 0 and all(isinstance(value, (bool, np.bool_)) for value in present)
+    return Cells(numbers, "boolean" if truths else "number")
 
 
 def _as_hours(value: dt.time | None) -> float:

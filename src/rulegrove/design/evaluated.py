@@ -67,6 +67,14 @@ class EvaluatedRules:
         words = np.concatenate([bits.words for blocks in self.folds for _, bits in blocks], axis=1)
         return BitMatrix(words, 64 * words.shape[1]).gram(self.n_threads)
 
+    def sum_targets(self, folds: slice) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """Return what rules say of the target in some folds, as `Statistics.sum_targets` does."""
+        blocks = [block for fold in self.folds[folds] for block in fold]
+        sums: FloatArray = np.sum([bits.sums(self.y[rows]) for rows, bits in blocks], axis=0)
+        weights: FloatArray = np.sum([bits.counts() for _, bits in blocks], axis=0).astype(np.float64)
+        whole: FloatArray = np.sum([self.y[rows].sum(axis=0) for rows, _ in blocks], axis=0)
+        return sums, weights, whole, float(sum(bits.n_rows for _, bits in blocks))
+
     def keep_rules(self, kept: IntArray) -> Statistics:
         """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
         statistics = Statistics.zeros(len(self.folds), kept.size, self.linear_terms.n_terms, self.y.shape[1])

@@ -1,6 +1,7 @@
 """Linear terms: attributes themselves, winsorised and scaled to weigh as much as a typical rule."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -67,6 +68,14 @@ class LinearTerms:
             chunk[np.isnan(chunk)] = 0.0
             terms[start : start + _CHUNK_ROWS] = chunk.T
         return terms
+
+
+def join_linear(parts: Sequence[LinearTerms]) -> LinearTerms:
+    """Return the terms of all parts, one after the other."""
+    nothing = np.empty(0)
+    own = (np.concatenate([nothing, *(vars(part)[field.name] for part in parts)]) for field in fields(LinearTerms))
+    features, *others = own
+    return LinearTerms(features.astype(np.int64), *others)
 
 
 def fit_linear_terms(

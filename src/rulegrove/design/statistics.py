@@ -250,6 +250,24 @@ class Statistics:
         """Rows, or their weight, that two rules share in all folds together, an ndarray of shape (R, R)."""
         return _add_up(self.rule_gram)
 
+    def sum_targets(self, folds: slice) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """Return what rules say of the target in some folds.
+
+        Returns
+        -------
+        sums : ndarray of shape (R, J)
+            Of the target where each rule holds.
+        weights : ndarray of shape (R,)
+            Of the rows where each rule holds.
+        whole : ndarray of shape (J,)
+            Sums of the target over all rows of the folds.
+        total : float
+            Weight of these rows.
+        """
+        weights = np.diagonal(self.rule_gram[folds], axis1=1, axis2=2).sum(axis=0, dtype=np.float64)
+        sums = self.x_y[folds, : self.n_rules].sum(axis=0)
+        return sums, weights, self.y_sum[folds].sum(axis=0), float(self.weight[folds].sum())
+
     def keep_rules(self, kept: IntArray) -> "Statistics":
         """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
         terms = np.concatenate((kept, np.arange(self.n_rules, self.n_terms)))

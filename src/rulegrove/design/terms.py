@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Feature
 from rulegrove.design.linear import LinearTerms
@@ -76,6 +76,16 @@ class Terms:
         k = column - len(self.rules)
         linear = self.linear
         return Linear(int(linear.features[k]), float(linear.lower[k]), float(linear.upper[k]), float(linear.center[k]))
+
+    def take(self, columns: IntArray) -> "Terms":
+        """Return some of the columns, given in ascending order."""
+        n_rules = len(self.rules)
+        rules = columns[columns < n_rules].tolist()
+        return Terms(
+            tuple(self.rules[column] for column in rules),
+            self.linear.take(columns[columns >= n_rules] - n_rules),
+            tuple(self.aliases[column] for column in rules),
+        )
 
     def aliases_of(self, column: int) -> tuple[Alias, ...]:
         """Other names of a column; a linear term has none."""

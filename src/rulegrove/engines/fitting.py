@@ -66,6 +66,10 @@ def fit_over(
         The same object, fitted.
     """
     settings, kind = model.read_parameters()
+    if keep_statistics and settings.n_runs > 1:
+        raise InvalidInputError(
+            f"keep_statistics=True keeps the statistics of one run, but n_runs={settings.n_runs}; take n_runs=1."
+        )
     layout = Layout.of(engine.schema.names, target, weights, values=kind.values, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)

@@ -23,8 +23,9 @@ from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode
+from rulegrove.estimators._shortening import large_of
 from rulegrove.estimators._training import Drawn, TrainingData
-from rulegrove.estimators.pipeline import Fit, finish, prepare_solver, settle
+from rulegrove.estimators.pipeline import Fit, finish, link_large, prepare_solver, settle
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
@@ -250,21 +251,27 @@ def refit(model: M, statistics: FitStatistics) -> M:
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
-        Its parameters are used: solver, selection, `max_terms`. What turns scores into probabilities is taken from it
-        if it is fitted, for that needs rows.
+        Its parameters are used, such as solver and selection. What turns scores into probabilities is taken from its
+        large model if it is fitted, for that needs rows; and so do short lists: ``max_terms="auto"`` is None here, and
+        a number, or `max_rules`, is refused.
     statistics : FitStatistics
         Those of a fit, merged with those of later rows.
 
     Returns
     -------
     model
-        A new fitted estimator, with the statistics as its `statistics_`.
+        A new fitted estimator, with the statistics as its `statistics_`: the large model, without a front.
     """
     new: M = clone(model)
     settings, target = new.read_parameters()
     if target.values != (kind := statistics.code.values):
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
-    target = model.recall_target().recall(statistics.code, n_pools=len(statistics.pools))
+    if settings.max_terms not in (None, "auto") or settings.max_rules is not None:
+        raise InvalidInputError(
+            f"Short lists are judged on rows, and statistics have none: got max_terms={settings.max_terms} and "
+            f"max_rules={settings.max_rules}. Set both to None for the large model, or fit the rows anew."
+        )
+    target = model.recall_large_target().recall(statistics.code, n_pools=len(statistics.pools))
     found = _solve_anew(settings, target, statistics)
     new.take_over(found, statistics_=statistics)
     return new
@@ -293,15 +300,15 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
             run_tasks(design.fold, folds, n_threads),
             together=target.together(solver),
             selection=settled.selection,
-            max_terms=settings.max_terms,
             exact=True,
             n_threads=n_threads,
             on_progress=Progress(settings.verbose).stage("Solving"),
         )
         pools.append(Pool(design, [], outputs))
-    told = {"solver": solver, "selection": settled.selection}
+    told = {"solver": solver, "selection": settled.selection, "max_terms": None}
     told = {name: value for name, value in told.items() if settings.is_open(name)}
-    fit = finish(pools, target, data, None, settled=told, class_shares=_find_shares(statistics))
+    fitted, target = link_large([pools], large_of(pools), target, data, None)
+    fit = finish(pools, replace(fitted, class_shares=_find_shares(statistics)), target, settled=told)
     return replace(fit, names=np.array(names, dtype=object), n_columns=len(names))
 
 

@@ -3,11 +3,12 @@
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._typing import AnyArray, FloatArray
@@ -25,6 +26,7 @@ from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.front import Front
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.pipeline import Fit, fit_source
@@ -32,6 +34,7 @@ from rulegrove.estimators.presets import NAMES, Presets, find_settings, settle_p
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
 
@@ -58,7 +61,9 @@ class BaseRuleEnsemble(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [StrOptions(set(NAMES)), None],
         "n_candidates": [Interval(Integral, 0, None, closed="left")],
-        "max_terms": [Interval(Integral, 0, None, closed="left"), None],
+        "max_terms": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "max_rules": [Interval(Integral, 0, None, closed="left"), None],
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
         "mean_leaves": [Interval(Real, 2, None, closed="left")],
         "subsample": [
             StrOptions({"auto"}),
@@ -100,7 +105,9 @@ class BaseRuleEnsemble(BaseEstimator):
         *,
         preset: str | None = None,
         n_candidates: int = 2000,
-        max_terms: int | None = None,
+        max_terms: int | str | None = "auto",
+        max_rules: int | None = None,
+        n_runs: int = 1,
         mean_leaves: float = 4.0,
         subsample: Any = "auto",
         shrinkage: float = 0.03,
@@ -141,6 +148,7 @@ class BaseRuleEnsemble(BaseEstimator):
     solver_: PerOutput[Solver]
     candidates_: PerOutput[Terms]
     held_out_: Figures | None
+    front_: Front | None
     settings_: dict[str, Any]
 
     @abstractmethod
@@ -177,6 +185,11 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return the target as the fit has left it, or as `make_target` does before any fit."""
         return self.make_target()
 
+    def recall_large_target(self) -> Target:
+        """Return the target as the fit has left it for the large model, whichever list the estimator has become."""
+        target, front = self.recall_target(), vars(self).get("front_")
+        return target if front is None else replace(target, fitted_link=front[-1].link)
+
     def read_parameters(self) -> tuple[Settings, Target]:
         """Check the parameters and return what they ask of a fit, with the preset applied."""
         check_parameters(self)
@@ -207,8 +220,69 @@ class BaseRuleEnsemble(BaseEstimator):
             "solver_": fit.solvers,
             "candidates_": fit.candidates,
             "held_out_": fit.held_out,
+            "front_": fit.front,
             **name_columns(fit.names, fit.n_columns),
         }
+
+    def recall_fit(self) -> Fit:
+        """Return what the fit has found, as far as the estimator keeps it."""
+        check_is_fitted(self)
+        names = vars(self).get("feature_names_in_")
+        return Fit(
+            model=self.model_,
+            rules=self.rules_,
+            feature_importances=self.feature_importances_,
+            paths=self.path_,
+            selections=self.selection_,
+            solvers=self.solver_,
+            candidates=self.candidates_,
+            target=self.recall_target(),
+            settled=self.settings_,
+            held_out=self.held_out_,
+            names=names,
+            n_columns=self.n_features_in_,
+            pools=(),
+            front=self.front_,
+        )
+
+    def shorten(self, max_terms: int | str | None = "auto", *, max_rules: int | None = None) -> Self:
+        """Return a model of another length from the same fit, without the data.
+
+        It predicts what a fit with the same `max_terms`, `max_rules` and `random_state` would, bit for bit, and has its
+        own calibration, supports and held-out figures.
+
+        Parameters
+        ----------
+        max_terms : int, "auto" or None, default="auto"
+            Most terms of the list, of each class where there are more than two; as the parameter of that name.
+        max_rules : int, optional
+            Most different rules in all.
+
+        Returns
+        -------
+        estimator
+            A new one, fitted.
+
+        Examples
+        --------
+        >>> from rulegrove import RuleEnsembleClassifier
+        >>> from rulegrove.datasets import load
+        >>> X, y = load("pima")
+        >>> model = RuleEnsembleClassifier(n_candidates=200, max_terms=None, random_state=0).fit(X, y)
+        >>> short = model.shorten(max_terms=5)
+        >>> len(short.rules_) <= 5 < len(model.rules_)
+        True
+        """
+        fit = self.recall_fit()
+        if fit.front is None:
+            raise InvalidInputError(
+                f"This {type(self).__name__} has no front of shorter lists: it comes from a file of an older version, "
+                "or from `engines.refit`. Fit it anew to shorten it."
+            )
+        new: Self = clone(self).set_params(max_terms=max_terms, max_rules=max_rules)
+        check_parameters(new)
+        new.take_over(fit.shorten(max_terms, max_rules))
+        return new
 
     def read_columns(self, X: Any) -> Columns:
         """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""

@@ -21,6 +21,8 @@ from rulegrove.solvers.base import Problem
 from rulegrove.walk import Fold
 
 Candidates = tuple[tuple[Rule, ...], LinearTerms]
+ALL_FOLDS = slice(None)
+TRAINED = slice(1)  # where a single fold is told apart from the others
 Counted = Statistics | EvaluatedRules
 
 
@@ -88,6 +90,11 @@ class Design:
     unpenalised: BoolArray | None = None
     whole: Moments | None = None
 
+    @property
+    def moments(self) -> Moments:
+        """Moments of all rows of the table."""
+        return self.total if self.whole is None else self.whole
+
     def problems(self) -> list[Problem]:
         """Return the whole data as a solver wants it, one problem an output."""
         problems = self._constrain(as_problems(self.total))
@@ -149,13 +156,15 @@ def make_design(
     needs_rows: bool,
     n_threads: int,
     constraints: Constraints = NO_CONSTRAINTS,
+    strong_in: slice = ALL_FOLDS,
 ) -> Design:
     """Drop repeats among counted candidates; a solver that needs rows gets the bits of what is left.
 
     Where the data are rows drawn from a larger table, such a solver has these alone: their moments stand beside their
-    bits, and those of the whole table are kept to tell of the terms.
+    bits, and those of the whole table are kept to tell of the terms. `strong_in` are the folds whose targets may tell
+    which of two near repeats is the stronger one.
     """
-    design = choose_terms(candidates, counted, max_correlation, constraints)
+    design = choose_terms(candidates, counted, max_correlation, constraints, strong_in)
     if not needs_rows:
         return design
     program = compile_rules(design.terms.rules, data.columns.n_features)
@@ -192,18 +201,34 @@ def count_candidates(
     return collect_statistics(*table, weights=data.weights, n_threads=n_threads, on_progress=progress)
 
 
+def find_strengths(counted: Counted, folds: slice) -> FloatArray:
+    """Return how much each rule says of the target: its covariance with it, over the rule's own spread.
+
+    Seven digits are enough, and the same however the rows are divided.
+    """
+    sums, weights, whole, total = counted.sum_targets(folds)
+    spreads = np.sqrt(weights * np.maximum(1.0 - weights / total, 0.0))
+    covariances = np.linalg.norm(sums - np.outer(weights, whole / total), axis=1)
+    strengths = np.divide(covariances, spreads, out=np.zeros_like(spreads), where=spreads > 0.0)
+    return np.asarray(strengths.astype(np.float32), dtype=np.float64)
+
+
 def choose_terms(
     candidates: Candidates,
     counted: Counted,
     max_correlation: float,
     constraints: Constraints = NO_CONSTRAINTS,
+    folds: slice = ALL_FOLDS,
 ) -> Design:
-    """Return the candidates without repeats and near repeats among the rules, which the counts tell."""
+    """Return the candidates without repeats and near repeats among the rules, which the counts tell.
+
+    Of near repeats the one stays that says most of the target, in the folds that may be asked for it.
+    """
     rules, linear = candidates
     shared, total = counted.shared(), counted.total
     forced = np.array([rule in constraints.forced for rule in rules], dtype=bool)
     simplified = simplify(rules, shared, total, forced)
-    kept = thin(rules, shared, total, max_correlation, forced, simplified.kept)
+    kept = thin(rules, shared, total, max_correlation, forced, simplified.kept, find_strengths(counted, folds))
     aliases = dict(zip(simplified.kept.tolist(), simplified.aliases, strict=True))
     terms = Terms(tuple(rules[k] for k in kept), linear, tuple(aliases[k] for k in kept.tolist()))
     statistics = counted.keep_rules(kept)

@@ -86,13 +86,26 @@ def encode_feature(feature: Feature) -> dict[str, Any]:
     if feature.categories is not None:
         what = f"Column '{feature.name}' cannot be saved: its category"
         fields["categories"] = [encode_label(label, what) for label in feature.categories]
-    told = {"pooled": feature.pooled, "column": feature.column, "part": feature.part, "as_text": feature.as_text}
+    told = {
+        "pooled": feature.pooled,
+        "column": feature.column,
+        "part": feature.part,
+        "as_text": feature.as_text,
+        "boolean": feature.boolean,
+    }
     return {**fields, **{name: value for name, value in told.items() if value not in (None, False)}}
 
 
 def decode_feature(value: Value) -> Feature:
     """Return an attribute."""
-    defaults = {"categories": None, "pooled": False, "column": None, "part": None, "as_text": False}
+    defaults = {
+        "categories": None,
+        "pooled": False,
+        "column": None,
+        "part": None,
+        "as_text": False,
+        "boolean": False,
+    }
     fields = value.fields(["name"], defaults)
     labels = fields["categories"].maybe(_decode_categories)
     feature = Feature(
@@ -102,9 +115,11 @@ def decode_feature(value: Value) -> Feature:
         column=fields["column"].maybe(Value.text),
         part=cast(Part | None, fields["part"].maybe(lambda part: part.text(get_args(Part)))),
         as_text=fields["as_text"].boolean(),
+        boolean=fields["boolean"].boolean(),
     )
-    if (feature.pooled and labels is None) or (labels is not None) + (feature.part is not None) + feature.as_text > 1:
-        value.refuse("an attribute that is either a number, categories or a part of dates")
+    kinds = (labels is not None, feature.part is not None, feature.as_text, feature.boolean)
+    if (feature.pooled and labels is None) or sum(kinds) > 1:
+        value.refuse("an attribute that is either a number, categories, truth values or a part of dates")
     return feature
 
 
@@ -183,10 +198,7 @@ def encode_candidates(terms: Terms) -> dict[str, Any]:
     """Return the candidates of a pool."""
     return {
         "rules": [encode_rule(rule) for rule in terms.rules],
-        "aliases": [
-            [{"conditions": encode_rule(alias.rule), "opposite": alias.opposite} for alias in aliases]
-            for aliases in terms.aliases
-        ],
+        "aliases": [encode_aliases(aliases) for aliases in terms.aliases],
         "linear": encode(terms.linear),
     }
 
@@ -195,18 +207,31 @@ def decode_candidates(value: Value, features: Sequence[Feature]) -> Terms:
     """Return the candidates of a pool."""
     fields = value.fields(["rules", "aliases", "linear"])
     rules = tuple(decode_rule(item, features) for item in fields["rules"].items())
-    aliases = tuple(
-        tuple(_decode_alias(alias, features) for alias in item.items()) for item in fields["aliases"].items(len(rules))
-    )
+    aliases = tuple(decode_aliases(item, features) for item in fields["aliases"].items(len(rules)))
     names = ["lower", "upper", "center", "scale"]
     parts = fields["linear"].fields(["features", *names])
     places = parts["features"].positions(len(features))
     return Terms(rules, LinearTerms(places, *(parts[name].numbers(len(places)) for name in names)), aliases)
 
 
+def encode_aliases(aliases: Sequence[Alias]) -> list[dict[str, Any]]:
+    """Return other names of a rule."""
+    return [{"conditions": encode_rule(alias.rule), "opposite": alias.opposite} for alias in aliases]
+
+
+def decode_aliases(value: Value, features: Sequence[Feature]) -> tuple[Alias, ...]:
+    """Return other names of a rule."""
+    return tuple(_decode_alias(item, features) for item in value.items())
+
+
 def _decode_alias(value: Value, features: Sequence[Feature]) -> Alias:
     fields = value.fields(["conditions", "opposite"])
     return Alias(decode_rule(fields["conditions"], features), fields["opposite"].boolean())
+
+
+def decode_support(value: Value) -> float:
+    """Return the share of the rows on which a rule holds."""
+    return value.number(0.0, 1.0 + _SHARE_SLACK)
 
 
 def decode_shares(value: Value, n_classes: int) -> FloatArray:

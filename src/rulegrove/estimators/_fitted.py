@@ -12,11 +12,12 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
 from rulegrove.estimators._design import Design
 from rulegrove.estimators._fitting import Pool
+from rulegrove.estimators._lists import Large
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.model import RuleModel
+from rulegrove.projection import Point
 from rulegrove.rules.rule import Rule
 from rulegrove.rules.simplify import Alias
-from rulegrove.selection import Chosen
 
 
 @dataclass(frozen=True)
@@ -60,44 +61,49 @@ class _Entry:
     importance: float = 0.0
 
 
-def make_model(data: TrainingData, designs: Sequence[Design], outputs: Sequence[Chosen]) -> Fitted:
-    """Return the terms of the chosen points, the most important first.
+def make_model(
+    data: TrainingData, runs: Sequence[Sequence[Design]], large: Large, points: Sequence[Point] | None = None
+) -> Fitted:
+    """Return the terms of a model, the most important first.
 
     Parameters
     ----------
     data : TrainingData
-    designs : sequence of Design
-        One for all outputs, or one for each; a term that several of them have is one term of the model.
-    outputs : sequence of Chosen
+    runs : sequence of sequence of Design
+        The designs of each run: one for all outputs, or one for each. A term that several of them have is one term of
+        the model.
+    large : Large
+        The large model.
+    points : sequence of (ndarray of shape (n_terms,), float), optional
+        Other coefficients of its candidates, such as those of a list.
     """
+    points = large.points if points is None else points
     entries: dict[Term, _Entry] = {}
-    intercepts, output_means = np.empty(len(outputs)), np.empty(len(outputs))
-    for output, weighted in enumerate(outputs):
-        design, place = (designs[0], output) if len(designs) == 1 else (designs[output], 0)
-        moments = design.total if design.whole is None else design.whole
-        mean = moments.x_sum / moments.weight
-        spread = np.sqrt(np.maximum(moments.gram.diagonal() / moments.weight - mean**2, 0.0))
-        coef, intercept = weighted.path.point(weighted.selection.index, weighted.selection.mix)
-        output_means[output] = moments.y_sum[place] / moments.weight + data.offset
+    intercepts, output_means = np.empty(len(points)), np.empty(len(points))
+    for output, (coef, intercept) in enumerate(points):
+        place, terms = output if len(runs[0]) == 1 else 0, large.terms[output]
+        own = [designs[0 if len(designs) == 1 else output].moments for designs in runs]
+        output_means[output] = own[0].y_sum[place] / own[0].weight + data.offset
         columns = np.flatnonzero(coef)
-        own_units = coef[columns] * design.terms.scales[columns]
-        intercepts[output] = intercept - own_units @ design.terms.centers[columns] + data.offset
+        own_units = coef[columns] * terms.scales[columns]
+        intercepts[output] = intercept - own_units @ terms.centers[columns] + data.offset
         for column, value in zip(columns.tolist(), own_units, strict=True):
-            term = design.terms[column]
+            term, (run, source) = terms[column], large.trace(output, column)
+            moments = own[run]
+            mean = moments.x_sum[source] / moments.weight
             if term not in entries:
-                mean_target = moments.x_y[column, place] / (moments.x_sum[column] or 1.0) + data.offset
-                aliases = design.terms.aliases_of(column)
-                entries[term] = _Entry(term, mean[column], mean_target, aliases, np.zeros(len(outputs)))
+                mean_target = moments.x_y[source, place] / (moments.x_sum[source] or 1.0) + data.offset
+                entries[term] = _Entry(term, mean, mean_target, terms.aliases_of(column), np.zeros(len(points)))
             entries[term].coefs[output] += value
-            entries[term].importance += abs(coef[column]) * spread[column]
+            variance = moments.gram[source, source] / moments.weight - mean**2
+            entries[term].importance += abs(coef[column]) * np.sqrt(max(variance, 0.0))
     ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
-    coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(outputs)).T
-    terms = tuple(entry.term for entry in ranked)
-    single = len(outputs) == 1
+    coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(points)).T
+    single = len(points) == 1
     return Fitted(
         RuleModel(
             data.columns.features,
-            terms,
+            tuple(entry.term for entry in ranked),
             coefs[0] if single else np.ascontiguousarray(coefs),
             float(intercepts[0]) if single else intercepts,
             data.columns.names,
@@ -142,7 +148,7 @@ class HeldOut:
     weights: FloatArray | None
 
 
-def score_held_out(data: TrainingData, folds: IntArray, pools: Sequence[Pool]) -> HeldOut | None:
+def score_held_out(data: TrainingData, folds: IntArray, runs: Sequence[Sequence[Pool]]) -> HeldOut | None:
     """Score rows that were held out, at most `CALIBRATION_ROWS`; None where there are none.
 
     Parameters
@@ -150,16 +156,17 @@ def score_held_out(data: TrainingData, folds: IntArray, pools: Sequence[Pool]) -
     data : TrainingData
     folds : ndarray of shape (n_rows,)
         Fold of every row of the table.
-    pools : sequence of Pool
-        One for all outputs, or one for each.
+    runs : sequence of sequence of Pool
+        The pools of each run, of whose models the average counts: one for all outputs, or one for each.
     """
-    if not pools[0].outputs[0].selection.fold_points:  # the point was given
+    first = runs[0][0]
+    if not first.outputs[0].selection.fold_points:  # the point was given
         return None
-    rows = sample_held_out(data, folds, len(pools[0].fold_terms))
+    rows = sample_held_out(data, folds, len(first.fold_terms))
     if not rows.size:
         return None
-    scores = np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools])
-    return HeldOut(rows, scores, data.targets[rows], data.weights_of(rows))
+    scores = [np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools]) for pools in runs]
+    return HeldOut(rows, np.mean(scores, axis=0), data.targets[rows], data.weights_of(rows))
 
 
 def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: Pool) -> FloatArray:

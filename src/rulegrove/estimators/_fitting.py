@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._design import Candidates, Counted, Design, Request, make_design
+from rulegrove.estimators._design import ALL_FOLDS, TRAINED, Candidates, Counted, Design, Request, make_design
 from rulegrove.estimators._growing import Growth, grow_rules
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units
@@ -32,13 +33,15 @@ class Plan:
     ----------
     growth : Growth
     solver : BaseSolver
-    selection, max_terms
+    selection : {"1se", "min"} or float
         As in `select`.
     folds : ndarray of shape (n_rows,)
         Fold of each row.
     n_folds : int
     honest : bool
         Whether rules are grown anew without each fold.
+    n_judged : int
+        Folds without which rules are grown anew once the large model is known, to judge its lists by.
     joint : Joint or None
         How outputs are solved together, if they are.
     n_threads : int
@@ -47,10 +50,10 @@ class Plan:
     growth: Growth
     solver: BaseSolver
     selection: str | float
-    max_terms: int | None
     folds: IntArray
     n_folds: int
     honest: bool
+    n_judged: int
     joint: Joint | None
     n_threads: int
 
@@ -101,21 +104,20 @@ def spawn_pairs(
 
 @dataclass(frozen=True)
 class Grown:
-    """The candidates of a pool, not yet counted: those of all rows, and those grown without each fold, if any."""
+    """The candidates of a pool, not yet counted: those of all rows and those grown without each fold, as far as any."""
 
     data: TrainingData
     output: int | None
-    candidates: Candidates
+    candidates: Candidates | None
     of_folds: list[Candidates]
 
     def requests(self) -> list[Request]:
         """Return what is to be counted: the candidates of all rows first."""
-        return [
-            Request(*self.candidates, self.output),
-            *(Request(*candidates, self.output, fold) for fold, candidates in enumerate(self.of_folds)),
-        ]
+        whole = [] if self.candidates is None else [Request(*self.candidates, self.output)]
+        return whole + [Request(*own, self.output, fold) for fold, own in enumerate(self.of_folds)]
 
 
+Item = TypeVar("Item")
 Count = Callable[[Sequence[Request], Progress], Iterator[Counted]]
 
 
@@ -131,19 +133,32 @@ def fit_pools(
     Parameters
     ----------
     parts : sequence of TrainingData
-        One for each pool: all outputs, or one.
+        One for each pool of a run: all outputs, or one.
     plan : Plan
     pairs : sequence of pairs of Generator
-        For each pool one for its rules and one for those of its folds.
+        For each pool one for its rules and one for those of its folds; a multiple of the parts, run after run.
     count : callable
         What counts candidates, over all rows of the table.
     progress : Progress
     """
-    grown = []
-    for place, (part, pair) in enumerate(zip(parts, pairs, strict=True)):
-        grown.append(grow_pool(part, None if len(parts) == 1 else place, plan, *pair, progress))
+    grown = [
+        grow_pool(part, _output_of(place, parts), plan, *pair, progress)
+        for place, part, pair in cycle_parts(parts, pairs)
+    ]
     counted = count([request for pool in grown for request in pool.requests()], progress)
     return [solve_pool(pool, plan, counted, progress) for pool in grown]
+
+
+def cycle_parts(parts: Sequence[TrainingData], others: Sequence[Item]) -> Iterator[tuple[int, TrainingData, Item]]:
+    """Yield the place and the data of each pool, with something of its own, run after run."""
+    for number, own in enumerate(others):
+        place = number % len(parts)
+        yield place, parts[place], own
+
+
+def _output_of(place: int, parts: Sequence[TrainingData]) -> int | None:
+    """Return the only output that a pool serves; None if it serves all."""
+    return None if len(parts) == 1 else place
 
 
 def grow_pool(
@@ -158,12 +173,16 @@ def grow_pool(
     candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
     if not (isinstance(plan.selection, str) and plan.honest):
         return Grown(data, output, candidates, [])
-    regrowing = progress.stage("Regrowing in folds")
-    of_folds = [
-        grow_rules(data, np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)), plan.growth, own_rng, regrowing)
-        for fold, own_rng in enumerate(fold_rng.spawn(plan.n_folds))
+    return Grown(data, output, candidates, _regrow(data, plan, fold_rng, progress))
+
+
+def _regrow(data: TrainingData, plan: Plan, rng: np.random.Generator, progress: Progress) -> list[Candidates]:
+    """Grow rules without each fold."""
+    stage = progress.stage("Regrowing in folds")
+    return [
+        grow_rules(data, np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)), plan.growth, own_rng, stage)
+        for fold, own_rng in enumerate(rng.spawn(plan.n_folds))
     ]
-    return Grown(data, output, candidates, of_folds)
 
 
 def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: Progress) -> Pool:
@@ -185,7 +204,6 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
         held_out,
         together=plan.joint,
         selection=plan.selection,
-        max_terms=plan.max_terms,
         exact=grown.data.drawn is not None,
         n_threads=plan.n_threads,
         on_progress=progress.stage("Solving"),
@@ -193,6 +211,73 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
     if design.whole is not None:
         check_drawn(design, outputs)
     return Pool(design, fold_terms, outputs)
+
+
+def judge_pools(
+    parts: Sequence[TrainingData],
+    pools: Sequence[Pool],
+    plan: Plan,
+    rngs: Sequence[np.random.Generator],
+    count: Count,
+    progress: Progress,
+) -> list[Pool]:
+    """Return pools whose folds are few, and whose fold models have rules of their own at the points that were chosen.
+
+    Parameters
+    ----------
+    parts : sequence of TrainingData
+        One for each pool.
+    pools : sequence of Pool
+        With folds that share the rules of the whole.
+    plan : Plan
+    rngs : sequence of Generator
+        For the rules of the folds of each pool.
+    count, progress
+        As in `fit_pools`.
+    """
+    if not isinstance(plan.selection, str):
+        return list(pools)
+    anew = replace(plan, honest=True, n_folds=plan.n_judged)
+    grown = [
+        Grown(part, _output_of(place, parts), None, _regrow(part, anew, rng, progress))
+        for place, part, rng in cycle_parts(parts, rngs)
+    ]
+    counted = count([request for pool in grown for request in pool.requests()], progress)
+    return [_solve_again(pool, own, anew, counted) for pool, own in zip(pools, grown, strict=True)]
+
+
+def _solve_again(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:
+    """Return a pool with the models of folds that have rules of their own, at the points that were chosen."""
+    terms, points = [], []
+    for request in grown.requests():
+        regrown = _make_design(grown, request, next(counted), plan)
+        terms.append(regrown.terms)
+        problems = [target.problem for target in regrown.fold(1)]
+        given = [_point_of(one) for one in pool.outputs]
+        if plan.joint is not None and len(problems) > 1:
+            solver = pool.outputs[0].solver
+            found = select(solver, problems, [], together=plan.joint, selection=given[0], n_threads=plan.n_threads)
+        else:
+            found = [
+                one
+                for chosen, problem, point in zip(pool.outputs, problems, given, strict=True)
+                for one in select(chosen.solver, [problem], [], selection=point)
+            ]
+        points.append([one.path.point(one.selection.index) for one in found])
+    outputs = [
+        replace(chosen, selection=replace(chosen.selection, fold_points=tuple(own[place] for own in points)))
+        for place, chosen in enumerate(pool.outputs)
+    ]
+    return replace(pool, fold_terms=terms, outputs=outputs)
+
+
+def _point_of(chosen: Chosen) -> float:
+    """Return the chosen point as the solver takes points, which it may tell as what they are for all rows together."""
+    path, index = chosen.path, chosen.selection.index
+    told = float(path.parameter.values[index])
+    if path.parameter.name == "fit_weight":
+        return float(path.penalties[index])
+    return told / float(np.sqrt(path.weight)) if path.parameter.name == "residual_target" else told
 
 
 def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -> Design:
@@ -206,6 +291,7 @@ def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -
         plan.solver.needs_rows,
         plan.n_threads,
         plan.growth.constraints,
+        ALL_FOLDS if request.held_out is None else TRAINED,
     )
 
 

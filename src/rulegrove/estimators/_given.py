@@ -92,7 +92,7 @@ def _find_missing(data: TrainingData) -> BoolArray:
     return missing
 
 
-def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int | None) -> tuple[Rule, ...]:
+def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int | str | None) -> tuple[Rule, ...]:
     """Return an expert's rules; warn of those that cannot be of use, or refuse them where all must be in the model.
 
     Parameters
@@ -106,7 +106,7 @@ def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int |
     """
     features = data.columns.features
     found = read_rules(rules, features)
-    if forced and max_terms is not None and max_terms < len(found):
+    if forced and isinstance(max_terms, int) and max_terms < len(found):
         raise InvalidInputError(
             f"max_terms={max_terms} is less than the {len(found)} rules that force_rules=True puts into the model; "
             "raise it or give fewer rules."

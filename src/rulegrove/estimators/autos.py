@@ -24,6 +24,11 @@ MOST_AUTO = 2**15
 # them anew is cheap (docs/guide.md, "When cross-validation is optimistic"; benchmarks/honest_cv.py).
 HONEST_ROWS = 1000
 
+# Beyond that the large model is chosen with folds that share its rules, but what a shorter list loses is judged on rows
+# that no rule has seen: of so many folds, from so many rows on of the first alone.
+JUDGED_FOLDS = 2
+ONE_JUDGED = 5000
+
 # Up to so many rows times classes the logistic loss is worth its time, and which mix of penalties goes with it
 # (docs/defaults.md, "Steps of boosting and the loss, once more").
 LIKELIHOOD_VALUES = 8_000
@@ -32,6 +37,9 @@ L1_RATIO_OF_FEW = 0.15
 
 MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every fold
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
+LIST_ROWS = 20_000  # rows at most that short lists are made from: they repeat what a model says, which has no noise;
+LEAST_LIST_ROWS = 4000  # shared by the outputs, but at least so many
+IMAGINED_ROWS = 2000  # up to so many rows there are imagined ones beside the real ones to make short lists from
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 MOST_DRAWN = 2**22  # rows that may be asked into memory at once
 
@@ -100,6 +108,17 @@ def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> t
     return selection, honestly
 
 
+def count_judged(n_rows: int) -> int:
+    """Return of how many folds lists are judged where the folds of the large model share their rules.
+
+    Examples
+    --------
+    >>> count_judged(3000), count_judged(30_000)
+    (2, 1)
+    """
+    return JUDGED_FOLDS if n_rows < ONE_JUDGED else 1
+
+
 def resolve_mode(multiclass: str, n_rows: int, *, grows: bool) -> str:
     """Return how more than two classes are told apart: few rows, and rules that are given, serve all classes.
 
@@ -113,7 +132,7 @@ def resolve_mode(multiclass: str, n_rows: int, *, grows: bool) -> str:
     return "shared" if n_rows <= HONEST_ROWS or not grows else "ovr"
 
 
-def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, capped: bool, forced: bool) -> BaseSolver:
+def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, forced: bool) -> BaseSolver:
     """Return the solver for classes.
 
     Parameters
@@ -123,20 +142,20 @@ def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, cap
         How more than two classes are told apart.
     by_rows : bool
         Whether there are rows, of every class; statistics alone have no likelihood.
-    capped, forced : bool
-        Whether there is a cap on terms, and whether rules are forced into the model: a multinomial fit has neither.
+    forced : bool
+        Whether rules are forced into the model, which a multinomial fit cannot.
 
     Examples
     --------
-    >>> resolve_solver(500, 2, "ovr", by_rows=True, capped=False, forced=False)
+    >>> resolve_solver(500, 2, "ovr", by_rows=True, forced=False)
     Glmnet(l1_ratio=0.15, loss='logistic')
-    >>> resolve_solver(50_000, 2, "ovr", by_rows=True, capped=False, forced=False)
+    >>> resolve_solver(50_000, 2, "ovr", by_rows=True, forced=False)
     Glmnet(l1_ratio=0.5)
     """
     few = n_rows <= HONEST_ROWS
     likelihood = by_rows and n_rows * n_classes <= LIKELIHOOD_VALUES and (few or not forced)
     if n_classes > 2:  # classes of a few rows need to be fitted together
-        likelihood &= (mode == "shared" and few and not capped and not forced) or (mode == "ovr" and not few)
+        likelihood &= (mode == "shared" and few and not forced) or (mode == "ovr" and not few)
     if likelihood:
         return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
     return Glmnet(l1_ratio="cv" if few else L1_RATIO)

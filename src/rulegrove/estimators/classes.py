@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.stats import entropy
 from sklearn.utils import compute_class_weight
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
@@ -27,6 +28,7 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
 from rulegrove.losses import Logistic, Loss, Ramp, Squared
+from rulegrove.projection import OfProbabilities
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver
 
@@ -64,13 +66,14 @@ class Classes(Target):
     stored = ("classes", "multiclass", "calibration")
     stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
     evidence = "shares"
+    loss_name = "log_loss"
+    projection = OfProbabilities()
 
     class_weight: Any = None
     multiclass: str = "auto"
     calibration: str | None = "auto"
     mode: str = "ovr"
     shares: FloatArray | None = None
-    fitted_link: Link | None = None
 
     @property
     def labels(self) -> AnyArray:
@@ -166,7 +169,6 @@ class Classes(Target):
             n_classes,
             self.mode,
             by_rows=by_rows and (n_classes == 2 or bool((data.targets[data.rows] > 0).any(axis=0).all())),
-            capped=settings.max_terms is not None,
             forced=settings.force_rules,
         )
 
@@ -177,6 +179,11 @@ class Classes(Target):
         if self.mode == "shared" and solver.solves_together and solver.loss_name == "logistic":
             return Multinomial() if solver.mixes == (1.0,) else None
         return None
+
+    @property
+    def shares_terms(self) -> bool:
+        """Whether a term enters for all classes or for none."""
+        return self.mode == "grouped"
 
     def split(self, data: TrainingData, settings: Settings) -> list[TrainingData]:
         """Return one pool of rules for each class in the mode "ovr", if rules are grown."""
@@ -190,11 +197,51 @@ class Classes(Target):
         shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
         method, link = autos.resolve_calibration(self.calibration, solver.loss_name), self.fitted_link
         if method is not None and held_out is not None and fitted.model.terms:
-            codes, weights = read_codes(held_out.targets), held_out.weights
-            weights = np.ones(codes.size) if weights is None else weights
-            link = fit_calibration(method, read_scores(held_out), codes, weights)
+            link = self._calibrate(method, held_out)
         target = replace(self, shares=shares, fitted_link=link)
         return target, target.link_model(fitted.model, solver)
+
+    def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
+        """Return the probability of each class, of two classes that of the second."""
+        assert link is not None
+        if scores.shape[1] > 1:
+            return link.probabilities(scores)
+        return link.probabilities(scores[:, 0])[:, 1:]
+
+    def measure_rows(self, scores: FloatArray, link: Link | None, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+        """Return minus the logarithm of the true class's probability, and whether the class is a wrong one."""
+        assert link is not None
+        own = scores if scores.shape[1] > 1 else scores[:, 0]
+        codes = read_codes(held_out.targets)
+        true = link.probabilities(own)[np.arange(len(codes)), codes]
+        losses = -np.log(np.maximum(true, np.finfo(np.float64).eps))
+        return losses, (choose_classes(own) != codes).astype(np.float64)
+
+    def base_loss(self, held_out: HeldOut) -> float:
+        """Return the log loss of the shares of the classes among held-out rows."""
+        shares = share_of_classes(read_codes(held_out.targets), held_out.weights, len(self.labels))
+        return float(entropy(shares))
+
+    def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the share of wrong classes."""
+        return error, standard_error
+
+    def link_list(self, held_out: HeldOut | None) -> Link:
+        """Return a calibration of log odds by held-out scores, or what log odds mean where there is none."""
+        if held_out is None or self.calibration is None:
+            return find_link("logistic", self.code.n_outputs, together=self.code.n_outputs > 1)
+        method = "temperature" if self.calibration == "auto" else self.calibration
+        return self._calibrate(method, held_out)
+
+    def _calibrate(self, method: str, held_out: HeldOut) -> Link:
+        """Fit what turns held-out scores into probabilities, whatever the unit of the weights."""
+        codes, weights = read_codes(held_out.targets), held_out.weights
+        weights = np.ones(codes.size) if weights is None else weights / weights.mean()
+        return fit_calibration(method, read_scores(held_out), codes, weights)
+
+    def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model of another length with the labels and its own link."""
+        return replace(model, classes=self.labels, link=link)
 
     def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
         """Return the model with its labels, and with what its scores say of them."""
@@ -269,6 +316,10 @@ class Classes(Target):
             fitted_link=decode_calibration(fields["calibration"], code.n_outputs),
         )
 
+    def decode_link(self, value: Value) -> Link | None:
+        """Return what turns scores into probabilities; None for the meaning of the loss."""
+        return decode_calibration(value, self.code.n_outputs)
+
     def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
         """Tell for which class a term speaks most, and what it says about each."""
         n_classes = len(self.labels)
@@ -284,16 +335,13 @@ class Classes(Target):
         """Share of the second of two classes, or of each, among the training rows."""
         return self.shares if self.shares is None or len(self.shares) > 2 else self.shares[1:]
 
-    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell for each term which class it speaks for and how sure it is."""
         model = fitted.model
         if self.code.n_outputs == 1:
             shares = list(np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0)
         else:
-            known = fitted.class_shares
-            if known is None:
-                rules = [term for term in model.terms if isinstance(term, Rule)]
-                known = dict(zip(rules, share_classes(data, rules), strict=True))
+            known = fitted.class_shares or {}
             nothing = np.zeros(len(self.labels))
             shares = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in model.terms]
         coefs = np.atleast_2d(model.coefs).T

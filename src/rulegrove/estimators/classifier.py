@@ -19,10 +19,11 @@ from rulegrove.estimators.presets import OF_CLASSIFIER
 class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     """Classifier made of a short, ranked list of rules and linear terms.
 
-    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path picks
-    the few rules worth keeping. The score F of a row is the intercept plus the coefficients of the rules that hold plus
-    the linear terms. By the loss of the solver it estimates ``2 P(second class) - 1`` (squared, ramp) or the log odds
-    of the second class (logistic); `solver_` tells which.
+    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path makes a large
+    model of them. Its few terms that come nearest to what it says become the list. The score F of a row is the
+    intercept plus the coefficients of the rules that hold plus the linear terms. That of a list estimates the log odds
+    of the second class; that of the large model (``max_terms=None``) does so after a solver with the logistic loss, and
+    ``2 P(second class) - 1`` otherwise.
 
     Parameters
     ----------
@@ -32,10 +33,19 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
-    max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are kept,
-        with coefficients that are found anew. With three classes or more: of each class, or of all together where all
-        classes are solved for together (``multiclass="grouped"``, and "shared" with the logistic loss and no relaxing).
+    max_terms : int, "auto" or None, default="auto"
+        Most terms of the list that the model becomes, of each class where there are more than two. Every fit first
+        finds a large model, then for every length the few terms that come nearest to it, and judges these lists on
+        held-out rows (`front_`). "auto" is the shortest list whose log loss there exceeds that of the best length by
+        at most one standard error of their difference, or by 1 % of what the best one explains, if that is more. None
+        is the large model itself. A number is a ceiling: a shorter list is taken if it says nearly the same and is no
+        worse. See also `shorten`.
+    max_rules : int, default=None
+        Most different terms of the list, all classes together: what there is to read.
+    n_runs : int, default=1
+        How often rules are grown and solved for, by chances of their own; the large model is the average of all, with
+        the rules of all. More runs lower the error where there is noise, at as many times the work; 4 with
+        ``preset="accurate"``. `path_`, `selection_` and `candidates_` are those of the first run.
     mean_leaves : float, default=6.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -102,7 +112,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)`` or
         ``Pathbuild(threshold=0.4)``. "auto" is ``Glmnet(loss="logistic", l1_ratio=0.5)``, or 0.15 up to 1,000 rows, as
         long as rows times classes are no more than 8,000; beyond, ``Glmnet(l1_ratio=0.5)``, the squared error, which
-        never reads a row twice; and the lasso at a given point. Up to 1,000 rows of more than two classes, `max_terms`,
+        never reads a row twice; and the lasso at a given point. Up to 1,000 rows of more than two classes,
         `force_rules` and ``multiclass="ovr"`` lead to ``Glmnet(l1_ratio="cv")``. "glmnet" is ``Glmnet()``, the lasso,
         which keeps fewer terms at a somewhat higher error. `settings_` tells what was taken.
     selection : {"auto", "1se", "min"} or float, default="auto"
@@ -163,6 +173,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Accuracy, AUC, log loss, confusion, ROC and reliability on rows of the folds that were held out (10,000 of
         them at most), beside those of the base rate; None without cross-validation. ``held_out_.honest`` tells whether
         the rules were grown without these rows.
+    front_ : Front or None
+        The large model and lists of every length with their error and log loss on held-out rows; `shorten` makes a
+        model of each. None for a model from an older file, or from statistics.
     settings_ : dict
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
     n_features_in_ : int
@@ -230,7 +243,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         *,
         preset: str | None = None,
         n_candidates: int = 2000,
-        max_terms: int | None = None,
+        max_terms: int | str | None = "auto",
+        max_rules: int | None = None,
+        n_runs: int = 1,
         mean_leaves: float = 6.0,
         subsample: Any = "auto",
         shrinkage: float = 0.03,
@@ -299,7 +314,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            An estimate of ``2 P(class) - 1``, or of the log odds after a solver with the logistic loss.
+            For a short list the log odds of the second class, or logarithms of the probabilities of more classes but
+            for a constant. For the large model by its loss: the same, or estimates of ``2 P(class) - 1``.
         """
         return self._scores(X)
 

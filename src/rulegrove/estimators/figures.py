@@ -1,7 +1,8 @@
 """How well a model does on rows: figures beside those of a guess by the base rate, without the rows themselves."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
@@ -35,6 +36,12 @@ class Roc:
     false_positives: FloatArray = field(repr=False)
     true_positives: FloatArray = field(repr=False)
     area: float
+
+    def thin(self) -> "Roc":
+        """Return the curve with few of its points, even in number between them; one of few points as it is."""
+        n_points = len(self.false_positives)
+        kept = np.unique(np.linspace(0, n_points - 1, min(n_points, MIN_POINTS)).round().astype(np.int64))
+        return replace(self, false_positives=self.false_positives[kept], true_positives=self.true_positives[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +140,10 @@ class Figures(ABC):
         """The figures with counts and curves of each class; None where there are no classes."""
         return None
 
+    def thin(self) -> Self:
+        """Return the figures with curves of few points."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class ClassFigures(Figures):
@@ -219,6 +230,10 @@ class ClassFigures(Figures):
     def by_class(self) -> "ClassFigures":
         """These figures."""
         return self
+
+    def thin(self) -> Self:
+        """Return the figures with curves of few points."""
+        return replace(self, rocs=tuple(roc.thin() for roc in self.rocs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Terms
 from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_fits as fits
+from rulegrove.estimators import _file_front as file_front
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
@@ -46,7 +47,7 @@ ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]
 _NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _NEEDED += ["terms", "candidates", "outputs"]
 # Files of the first versions have none of these.
-_LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None}
+_LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None, "front": None}
 
 
 def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
@@ -100,7 +101,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Returns
     -------
     RuleEnsembleClassifier or RuleEnsembleRegressor
-        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_` and `held_out_`.
+        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_`, `held_out_` and `front_`, so that
+        it can be shortened without the data.
 
     See Also
     --------
@@ -157,6 +159,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         }
         for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
     ]
+    document["front"] = file_front.encode_front(model.front_, file_front.Limits(MAX_CELLS, MAX_WORDS))
     if (n_characters := sum(len(row.text) for row in model.rules_)) > MAX_WORDS:
         raise InvalidInputError(
             f"The terms in words have {n_characters} characters; a model file may have {MAX_WORDS}."
@@ -248,7 +251,8 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
     rows, coefs = _decode_terms(fields["terms"], features, target)
     pools = _decode_candidates(fields["candidates"], features, n_outputs)
     solvers, paths, selections = _decode_outputs(fields["outputs"], pools)
-    several = n_outputs > 1
+    several, solver = n_outputs > 1, make_solver(solvers[0])
+    limits = file_front.Limits(MAX_CELLS, MAX_WORDS)
     fitted_model = RuleModel(
         features,
         tuple(row.term for row in rows),
@@ -257,7 +261,7 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         columns,
     )
     fit = Fit(
-        model=target.link_model(fitted_model, make_solver(solvers[0])),
+        model=target.link_model(fitted_model, solver),
         rules=RuleTable(rows, target.about),
         feature_importances=share_importance(fitted_model, np.array([row.importance for row in rows])),
         paths=PerOutput(paths),
@@ -270,6 +274,7 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         names=np.array(columns, dtype=object) if fields["named_features"].boolean() else None,
         n_columns=len(columns),
         pools=(),
+        front=fields["front"].maybe(file_front.FrontReader(features, columns, target, solver, limits).decode),
     )
     model.take_over(fit, settings_=_decode_settings(fields["settings"], name))
     return model
@@ -339,7 +344,7 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], target: Target) -
                 kind="rule" if is_rule else "linear",
                 text=text,
                 importance=fields["importance"].number(0.0),
-                support=fields["support"].number(0.0, 1.0 + 1e-6) if is_rule else 1.0,
+                support=file_terms.decode_support(fields["support"]) if is_rule else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()),
                 term=term,
                 **target.decode_term(term, coefs[-1], fields[target.evidence] if is_rule else None),

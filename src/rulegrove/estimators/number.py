@@ -55,7 +55,7 @@ class Number(Target):
         delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
         return Huber(delta) if delta > 0 else Squared()
 
-    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell the coefficient of each term, and the mean of the target where a rule holds."""
         model = fitted.model
         return [

@@ -1,6 +1,6 @@
 """A fit is a function: from a table, a kind of target and settings to one record of everything that was fitted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,20 +14,22 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
-from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
+from rulegrove.estimators._fitting import Plan, Pool, fit_pools, judge_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
+from rulegrove.estimators._lists import Large
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
+from rulegrove.estimators._shortening import Shortening, large_of, make_front, share_rules
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
 from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.front import Front
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES
-from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
 from rulegrove.solvers import BaseSolver, Glmnet, Path, Solver, make_solver
 
@@ -88,6 +90,8 @@ class Fit:
         The candidates with their statistics.
     training : Training, optional
         The rows that were learned from; None for a fit to statistics.
+    front : Front, optional
+        Models of every length; None for a fit to statistics.
     """
 
     model: RuleModel
@@ -104,6 +108,28 @@ class Fit:
     n_columns: int
     pools: tuple[Pool, ...]
     training: Training | None = None
+    front: Front | None = None
+
+    def shorten(self, max_terms: int | str | None, max_rules: int | None = None) -> "Fit":
+        """Return the fit with the model of a line of the front; see `Front.choose`."""
+        assert self.front is not None
+        place = self.front.choose(max_terms, max_rules)
+        line = self.front[place]
+        model = line.fitted.model
+        target = replace(self.target, fitted_link=line.link)
+        settled = {name: value for name, value in self.settled.items() if name != "max_terms"}  # that of another length
+        if line.held_out is not None:  # each line has a calibration of its own
+            settled |= target.settled
+        return replace(
+            self,
+            model=model,
+            rules=self.front.list_rules(place),
+            feature_importances=share_importance(model, line.fitted.importances),
+            target=target,
+            settled={**settled, **({"max_terms": line.terms} if max_terms == "auto" else {})},
+            held_out=line.held_out,
+            front=self.front.choosing(place),
+        )
 
 
 def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: bool = True) -> Fit:
@@ -146,18 +172,35 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
         return source.count(requests, training.code, progress)
 
-    pools = fit_pools(parts, plan, spawn_pairs((chance.growing, chance.regrowing), len(parts)), count, progress)
-    progress.close()
+    pairs = spawn_pairs((chance.growing, chance.regrowing), settings.n_runs * len(parts))
+    pools = fit_pools(parts, plan, pairs, count, progress)
+    regrown = settled.honest
+    if settings.grows and plan.n_judged:
+        pools, regrown = judge_pools(parts, pools, plan, [rng for _, rng in pairs], count, progress), True
     if not data.units.is_plain:
         pools = [pool.give_back(data.units, settled.selection) for pool in pools]
         data = data.give_back()
-    held_out = score_held_out(data, training.folds, pools)
-    fit = finish(pools, target, data, held_out, settled=tell_settled(settings, settled, plan))
-    fit = replace(fit, names=training.names, n_columns=training.n_columns, training=replace(training, data=data))
-    if held_out is None:
-        return fit
-    honest = is_honest(settings, held_out, data, regrown=settled.honest)
-    return replace(fit, held_out=fit.target.judge(fit.model, held_out, data, honest=honest))
+    runs = [pools[start : start + len(parts)] for start in range(0, len(pools), len(parts))]
+    held_out = score_held_out(data, training.folds, runs)
+    large = Large.average([large_of(pools) for pools in runs])
+    fitted, target = link_large(runs, large, target, data, held_out)
+    fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan))
+    shortening = Shortening(target, plan.growth.constraints, target.shares_terms, plan.n_threads)
+    front = make_front(
+        shortening,
+        data,
+        training.folds,
+        runs,
+        large,
+        fitted,
+        held_out,
+        honest=held_out is not None and is_honest(settings, held_out, data, regrown=regrown),
+        progress=progress,
+    )
+    progress.close()
+    training = replace(training, data=data)
+    fit = replace(fit, names=training.names, n_columns=training.n_columns, training=training, front=front)
+    return fit.shorten(settings.max_terms, settings.max_rules)
 
 
 def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
@@ -259,10 +302,10 @@ def make_plan(settings: Settings, settled: Settled, training: Training) -> Plan:
         growth=growth,
         solver=data.units.take_solver(solver),
         selection=data.units.take_point(solver, settled.selection),
-        max_terms=settings.max_terms,
         folds=training.folds,
         n_folds=training.code.folds.n_folds,
         honest=settled.honest,
+        n_judged=autos.count_judged(data.n_counted) if not settled.honest and data.drawn is None else 0,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
     )
@@ -310,38 +353,45 @@ def tell_settled(settings: Settings, settled: Settled, plan: Plan) -> dict[str, 
     return {name: value for name, value in found.items() if settings.is_open(name)}
 
 
-def finish(
-    pools: Sequence[Pool],
-    target: Target,
-    data: TrainingData,
-    held_out: HeldOut | None,
-    *,
-    settled: dict[str, Any],
-    class_shares: Mapping[Rule, FloatArray] | None = None,
-) -> Fit:
-    """Make the record of a fit from pools with chosen points.
+def link_large(
+    runs: Sequence[Sequence[Pool]], large: Large, target: Target, data: TrainingData, held_out: HeldOut | None
+) -> tuple[Fitted, Target]:
+    """Return the large model of pools with chosen points, with its link, and the target with what it tells.
 
     Parameters
     ----------
-    pools : sequence of Pool
+    runs : sequence of sequence of Pool
+        The pools of each run.
+    large : Large
+        The average of their models.
     target : Target
         Learned and settled.
     data : TrainingData
         In the units of the user.
     held_out : HeldOut, optional
         Scores to fit probabilities to.
+    """
+    fitted = make_model(data, [[pool.design for pool in pools] for pools in runs], large)
+    target, model = target.finish(fitted, runs[0][0].outputs[0].solver, held_out)
+    return replace(fitted, model=model, class_shares=share_rules(target, data, [model])), target
+
+
+def finish(pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: dict[str, Any]) -> Fit:
+    """Make the record of a fit.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+    fitted : Fitted
+        The large model.
+    target : Target
     settled : dict
         Settings that were left open, with what was found for them.
-    class_shares
-        As in `Fitted`.
     """
-    outputs = [chosen for pool in pools for chosen in pool.outputs]
-    fitted = make_model(data, [pool.design for pool in pools], outputs)
-    target, model = target.finish(fitted, outputs[0].solver, held_out)
-    fitted = replace(fitted, model=model, class_shares=class_shares)
+    outputs, model = [chosen for pool in pools for chosen in pool.outputs], fitted.model
     return Fit(
         model=model,
-        rules=rank_terms(fitted, target, data),
+        rules=target.rank(fitted),
         feature_importances=share_importance(model, fitted.importances),
         paths=PerOutput(chosen.path for chosen in outputs),
         selections=PerOutput(chosen.selection for chosen in outputs),
@@ -354,27 +404,6 @@ def finish(
         n_columns=len(model.names),
         pools=tuple(pools),
     )
-
-
-def rank_terms(fitted: Fitted, target: Target, data: TrainingData) -> RuleTable:
-    """Return the terms of a model with what they say, the most important first."""
-    model = fitted.model
-    rows = [
-        RankedTerm(
-            rank=place + 1,
-            kind="rule" if isinstance(term, Rule) else "linear",
-            text=term.text(model.features),
-            importance=float(fitted.importances[place]),
-            support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
-            aliases=tuple(
-                f"{'not ' * alias.opposite}{alias.rule.text(model.features)}" for alias in fitted.aliases[place]
-            ),
-            term=term,
-            **about,
-        )
-        for place, (term, about) in enumerate(zip(model.terms, target.describe(fitted, data), strict=True))
-    ]
-    return RuleTable(rows, target.about)
 
 
 def is_honest(settings: Settings, held_out: HeldOut, data: TrainingData, *, regrown: bool) -> bool:

@@ -17,13 +17,13 @@ M = TypeVar("M", bound=BaseEstimator)
 Presets = Mapping[str, Mapping[str, Any]]
 
 OF_CLASSIFIER: Presets = {
-    "accurate": {"n_candidates": 4000},
-    "readable": {"max_terms": 25, "max_conditions": 5},
+    "accurate": {"n_runs": 4, "max_terms": None},
+    "readable": {"max_terms": 10, "max_conditions": 3},
     "fast": {"n_candidates": 600, "shrinkage": 0.05, "honest_cv": False, "solver": Glmnet(l1_ratio=0.5)},
 }
 OF_REGRESSOR: Presets = {
-    "accurate": {"n_candidates": 4000},
-    "readable": {"max_terms": 25, "max_conditions": 5},
+    "accurate": {"n_runs": 4, "max_terms": None},
+    "readable": {"max_terms": 10, "max_conditions": 3},
     "fast": {"n_candidates": 600, "honest_cv": False},
 }
 OF_SELECTOR: Presets = {  # attributes for such a model: its rules, as far as the selector grows them
@@ -45,8 +45,8 @@ def find_settings(model: BaseEstimator) -> dict[str, Any]:
     Examples
     --------
     >>> from rulegrove import RuleEnsembleRegressor
-    >>> find_settings(RuleEnsembleRegressor(preset="readable", max_terms=10))
-    {'max_conditions': 5}
+    >>> find_settings(RuleEnsembleRegressor(preset="readable", max_terms=8))
+    {'max_conditions': 3}
     >>> find_settings(RuleEnsembleRegressor(max_terms=10))
     {}
     """
@@ -75,7 +75,7 @@ def settle_preset(model: M) -> M:
     --------
     >>> from rulegrove import RuleEnsembleRegressor
     >>> settle_preset(RuleEnsembleRegressor(preset="readable", max_terms=10))
-    RuleEnsembleRegressor(max_conditions=5, max_terms=10)
+    RuleEnsembleRegressor(max_conditions=3, max_terms=10)
     """
     settled: M = object.__new__(type(model))
     vars(settled).update({**vars(model), **find_settings(model), "preset": None})

@@ -26,9 +26,18 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
-    max_terms : int, default=None
-        Most terms of the final model. Where the chosen point has more, those that together come nearest to it are kept,
-        with coefficients that are found anew.
+    max_terms : int, "auto" or None, default="auto"
+        Most terms of the list that the model becomes. Every fit first finds a large model, then for every length the
+        few terms that come nearest to it, and judges these lists on held-out rows (`front_`). "auto" is the shortest
+        list whose squared error there exceeds that of the best length by at most one standard error of their
+        difference, or by 1 % of what the best one explains, if that is more. None is the large model itself. A number
+        is a ceiling: a shorter list is taken if it says nearly the same and is no worse. See also `shorten`.
+    max_rules : int, default=None
+        Most different terms of the list; the same as `max_terms` for one number: what there is to read.
+    n_runs : int, default=1
+        How often rules are grown and solved for, by chances of their own; the large model is the average of all, with
+        the rules of all. More runs lower the error where there is noise, at as many times the work; 4 with
+        ``preset="accurate"``. `path_`, `selection_` and `candidates_` are those of the first run.
     mean_leaves : float, default=4.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -131,6 +140,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         R squared and root mean squared error on rows of the folds that were held out (10,000 of them at most), beside
         the standard deviation of the target; None without cross-validation. ``held_out_.honest`` tells whether the
         rules were grown without these rows.
+    front_ : Front or None
+        The large model and lists of every length with their errors on held-out rows; `shorten` makes a model of each.
+        None for a model from an older file, or from statistics.
     settings_ : dict
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
     n_features_in_ : int

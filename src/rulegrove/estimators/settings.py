@@ -19,7 +19,9 @@ class Settings:
     """
 
     n_candidates: int = 2000
-    max_terms: int | None = None
+    max_terms: int | str | None = "auto"
+    max_rules: int | None = None
+    n_runs: int = 1
     mean_leaves: float = 4.0
     subsample: str | int | float = "auto"
     shrinkage: float = 0.03

@@ -14,11 +14,14 @@ from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut
 from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Agreement, Figures
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
+from rulegrove.projection import OfNumbers, Projection
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver
 
@@ -46,8 +49,14 @@ class Target(ABC):
         The same with what stands for it in files that have none.
     evidence : str
         What a model file tells of a rule.
+    loss_name : str
+        The loss by which lists of different lengths are judged, as the name of a column.
+    projection : Projection
+        How a short list is brought near to what the large model says.
     code : TargetCode
         How values become numbers, once it is learned.
+    fitted_link : Temperature or Curves, optional
+        What was fitted to held-out scores to turn scores into predictions; None for the meaning of the loss.
     """
 
     losses: ClassVar[tuple[str, ...]]
@@ -57,7 +66,10 @@ class Target(ABC):
     stored: ClassVar[tuple[str, ...]] = ()
     stored_later: ClassVar[Mapping[str, Any]] = {}
     evidence: ClassVar[str]
+    loss_name: ClassVar[str] = "squared_error"
+    projection: ClassVar[Projection] = OfNumbers()
     code: TargetCode = UNLEARNED
+    fitted_link: Link | None = None
 
     @abstractmethod
     def check(self, y: Any, n_rows: int) -> AnyArray:
@@ -115,6 +127,11 @@ class Target(ABC):
         """Return how several outputs are solved together, if they are."""
         return None
 
+    @property
+    def shares_terms(self) -> bool:
+        """Whether a term of a short list enters for all outputs or for none."""
+        return False
+
     def split(self, data: TrainingData, settings: Settings) -> list[TrainingData]:
         """Return the data of each pool of rules: one pool serves all outputs unless the target says otherwise."""
         return [data]
@@ -137,8 +154,71 @@ class Target(ABC):
         """Return the model with what turns its scores into predictions."""
         return model
 
+    def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
+        """Return what short lists are to say of rows with these scores of the large model.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_outputs)
+        link : Temperature or Curves, optional
+            Of the large model.
+        """
+        return scores
+
+    def measure_rows(self, scores: FloatArray, link: Link | None, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+        """Return the loss and the error of every held-out row.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_outputs)
+            Of a model of any length.
+        link : Temperature or Curves, optional
+        held_out : HeldOut
+            The same rows.
+        """
+        losses = np.sum((held_out.targets - scores) ** 2, axis=1)
+        return losses, losses
+
+    def base_loss(self, held_out: HeldOut) -> float:
+        """Return the loss on held-out rows of always saying their mean."""
+        means = np.average(held_out.targets, axis=0, weights=held_out.weights)
+        return float(np.average(np.sum((held_out.targets - means) ** 2, axis=1), weights=held_out.weights))
+
+    def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean errors of rows as they are told, with their standard errors: of squares the root."""
+        root = np.sqrt(error)
+        return root, np.divide(standard_error, 2.0 * root, out=np.zeros_like(root), where=root > 0.0)
+
+    def link_list(self, held_out: HeldOut | None) -> Link | None:
+        """Return what turns the scores of a short list into predictions, from its scores of held-out rows."""
+        return None
+
+    def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model of another length with its own link."""
+        return model
+
+    def rank(self, fitted: Fitted) -> RuleTable:
+        """Return the terms of a model with what they say, the most important first."""
+        model = fitted.model
+        rows = [
+            RankedTerm(
+                rank=place + 1,
+                kind="rule" if isinstance(term, Rule) else "linear",
+                text=term.text(model.features),
+                importance=float(fitted.importances[place]),
+                support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
+                aliases=tuple(
+                    f"{'not ' * alias.opposite}{alias.rule.text(model.features)}" for alias in fitted.aliases[place]
+                ),
+                term=term,
+                **about,
+            )
+            for place, (term, about) in enumerate(zip(model.terms, self.describe(fitted), strict=True))
+        ]
+        return RuleTable(rows, self.about)
+
     @abstractmethod
-    def describe(self, fitted: Fitted, data: TrainingData) -> Sequence[dict[str, Any]]:
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell what each term says about the target, as fields of a `RankedTerm`."""
 
     def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
@@ -176,6 +256,10 @@ class Target(ABC):
     @abstractmethod
     def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
         """Tell what a term of a model file says about the target, as `describe` does; a rule has evidence."""
+
+    def decode_link(self, value: Value) -> Link | None:
+        """Return what turns the scores of a model of any length into predictions, from a model file."""
+        return None if value.is_null else value.refuse("null")
 
     @abstractmethod
     def decode_figures(self, value: Value) -> Figures:

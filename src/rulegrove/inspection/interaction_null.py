@@ -154,7 +154,8 @@ def interaction_null(
 
 def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Any:
     """Fit the model without interaction."""
-    additive = clone(settle_preset(model)).set_params(max_conditions=1, max_terms=None, random_state=seed)
+    additive = clone(settle_preset(model)).set_params(max_conditions=1, random_state=seed)
+    additive.set_params(max_terms=None, max_rules=None)  # a short list would lack some of the main effects
     additive.set_params(**additive.make_target().draw_by(validates=isinstance(additive.selection, str)))
     return additive.fit(X, y, sample_weight=sample_weight)
 

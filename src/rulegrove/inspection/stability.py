@@ -130,7 +130,7 @@ class StabilityReport:
     def __repr__(self) -> str:
         what = "disjoint halves of the rows" if self.vary == "halves" else "seeds"
         lines = [
-            f"{self.n_repeats} fits on {what}, {self.n_terms:.0f} terms each",
+            f"{self.n_repeats} fits on {what}, {self.n_terms:.0f} terms on average",
             f"Two of them share {self.rule_jaccard:.0%} of their rules, {self.family_jaccard:.0%} of the families of "
             f"nearly equal rules, {self.attribute_jaccard:.0%} of their attributes",
             "",

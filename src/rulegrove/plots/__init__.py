@@ -10,6 +10,7 @@ from rulegrove.plots.attributes import ImportanceDisplay, InteractionDisplay
 from rulegrove.plots.calibration import CalibrationDisplay
 from rulegrove.plots.dependence import DependenceDisplay
 from rulegrove.plots.explanation import ExplanationDisplay
+from rulegrove.plots.front import FrontDisplay
 from rulegrove.plots.path import PathDisplay, SelectionDisplay
 from rulegrove.plots.rules import ComparisonDisplay, RulesDisplay
 from rulegrove.plots.votes import VotesDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "DependenceDisplay",
     "Display",
     "ExplanationDisplay",
+    "FrontDisplay",
     "ImportanceDisplay",
     "InteractionDisplay",
     "PathDisplay",

@@ -45,7 +45,7 @@ class ImportanceDisplay(Display):
     >>> from rulegrove.datasets import load
     >>> from rulegrove.plots import ImportanceDisplay
     >>> X, y = load("pima", return_X_y=True)
-    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> model = RuleEnsembleClassifier(n_candidates=100, max_terms=None, random_state=0).fit(X, y)
     >>> ImportanceDisplay.from_estimator(model).ax_.get_xlabel()
     'Share of the importance'
     >>> ImportanceDisplay.from_estimator(model, X[:1]).ax_.get_xlabel()

@@ -1,20 +1,20 @@
-"""How the chosen model does, on held-out rows and on those given; partial dependence."""
+"""How a model does, on held-out rows and on those given; partial dependence."""
 
 import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import DOUBT, Figures
 from rulegrove.inspection._intervals import estimate_shares
+from rulegrove.inspection._sample import Sample
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
 from rulegrove.plots.calibration import LEVEL
-from rulegrove.report._given import Given
+from rulegrove.report._given import Given, Predicted
+from rulegrove.report._lines import Line
 from rulegrove.report._numbers import shorten
 
-MAX_DOTS = 500  # of predicted against observed
 MAX_CURVES = 6
 DECILES = np.linspace(0.1, 0.9, 9)
 HELD_OUT = "held-out rows"
@@ -27,26 +27,26 @@ class Judged(NamedTuple):
     figures: Figures
 
 
-def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Return how well the model does: figures of held-out rows and of those given, charts of the more telling ones.
+def check(line: Line, given: Given | None, predicted: Predicted | None) -> dict[str, Any] | None:
+    """Return how well a model does: figures of held-out rows and of those given, charts of the more telling ones.
 
     Charts are of the rows given if the fit has not seen them, else of held-out rows, else of the training rows.
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    line : Line
     given : Given or None
-    rng : Generator
-        For a draw of the dots of a chart.
+    predicted : Predicted or None
+        What the model says of the rows given.
 
     Returns
     -------
     dict or None
         None where nothing is known.
     """
-    judged = [] if model.held_out_ is None else [Judged(HELD_OUT, model.held_out_)]
-    if given is not None and given.figures is not None:
-        judged.append(Judged(given.name, given.figures))
+    judged = [] if line.held_out is None else [Judged(HELD_OUT, line.held_out)]
+    if given is not None and predicted is not None and predicted.figures is not None:
+        judged.append(Judged(given.name, predicted.figures))
     if not judged:
         return None
     shown = judged[0] if given is not None and given.training else judged[-1]
@@ -54,7 +54,6 @@ def check(model: BaseRuleEnsemble, given: Given | None, rng: np.random.Generator
         "about": _tell(judged, shown),
         "table": _tabulate(judged),
         "charts": _describe_charts(shown),
-        "scatter": _draw_scatter(given, rng),
     }
 
 
@@ -76,7 +75,7 @@ def _tell(judged: list[Judged], shown: Judged) -> str:
             f"The base rate is what always saying the most frequent class, or the shares of the classes as their "
             f"probabilities, would have. The charts are of the {shown.figures.n_rows:,} {shown.rows}."
         )
-    return " ".join([*parts, "This is the chosen model; the slider does not move it."])
+    return " ".join(parts)
 
 
 def _tabulate(judged: list[Judged]) -> dict[str, Any]:
@@ -102,18 +101,10 @@ def _describe_charts(shown: Judged) -> dict[str, Any] | None:
     return {"rows": shown.rows, "counts": figures.counts.tolist(), "calibration": calibration, "roc": curves}
 
 
-def _draw_scatter(given: Given | None, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Return predictions beside what was observed, of a draw of many rows; None for classes or without a target."""
-    if given is None or given.targets is None or given.codes is not None:
-        return None
-    shown = np.sort(rng.choice(given.n_rows, min(given.n_rows, MAX_DOTS), replace=False))
-    return {"observed": shorten(given.targets[shown, 0]), "predicted": shorten(given.predictions[shown])}
-
-
-def draw_dependence(model: BaseRuleEnsemble, given: Given) -> list[dict[str, Any]]:
+def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
     """Return the partial dependence of the score on the most important attributes, in closed form."""
-    sample = given.sample
-    shares = share_terms(sample, np.array([row.importance for row in model.rules_]))
+    sample = Sample(line.model, given.columns, None)
+    shares = share_terms(sample, np.array([row.importance for row in line.rules]))
     used = (place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] > 0)
     drawn = (place for place in used if sample.known(place).size)  # else there is nothing to draw it over
     curves = []

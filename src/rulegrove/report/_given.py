@@ -1,17 +1,19 @@
 """The table that a report is given beside the model."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import check_regression_target, count_threads
+from rulegrove.columns import Columns
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Figures
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, read_codes, read_sample
+from rulegrove.inspection._sample import Sample, read_codes
 from rulegrove.plots._display import class_labels
+from rulegrove.report._lines import Line, read_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,28 +22,19 @@ class Given:
 
     Attributes
     ----------
-    sample : Sample
-    predictions : ndarray of shape (n_rows,)
-        What the model predicts.
-    probabilities : ndarray of shape (n_rows, n_classes) or None
-        None in regression.
+    columns : Columns
     codes : ndarray of shape (n_rows,) or None
         Class of each row; None in regression or without a target.
     targets : ndarray of shape (n_rows, n_outputs) or None
         What each output is about: 1 for rows of its class and 0 for others, or the number itself. None without a
         target.
-    figures : Figures or None
-        How well the rows are predicted; None without a target.
     training : bool
         Whether the model was fitted on these rows.
     """
 
-    sample: Sample
-    predictions: AnyArray
-    probabilities: FloatArray | None
+    columns: Columns
     codes: IntArray | None
     targets: FloatArray | None
-    figures: Figures | None
     training: bool
 
     @property
@@ -52,7 +45,36 @@ class Given:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.sample.columns.n_rows
+        return self.columns.n_rows
+
+
+class Predicted(NamedTuple):
+    """What a model says of rows.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows,) or None
+        None for classes.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        None for numbers.
+    figures : Figures or None
+        How well the rows are predicted; None without a target.
+    """
+
+    numbers: FloatArray | None
+    probabilities: FloatArray | None
+    figures: Figures | None
+
+
+def predict_given(model: BaseRuleEnsemble, line: Line, given: Given) -> Predicted:
+    """Return what the model of a line says of the rows."""
+    scores = line.model.score(given.columns, count_threads(model.n_jobs))
+    probabilities = line.model.probabilities(scores)
+    figures = None
+    if given.targets is not None:
+        observed = given.targets[:, 0] if given.codes is None else given.codes
+        figures = model.recall_target().judge_rows(line.model, observed, scores, honest=not given.training)
+    return Predicted(line.model.decide(scores) if probabilities is None else None, probabilities, figures)
 
 
 def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = None) -> Given | None:
@@ -68,29 +90,26 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
         if y is not None:
             raise InvalidInputError("`y` was given without `X`; give the rows that it belongs to.")
         return None
-    sample, labels = read_sample(model, X), class_labels(model)
-    n_rows = sample.columns.n_rows
+    columns, labels = model.read_columns(X), class_labels(model)
+    n_rows = columns.n_rows
     if training is None:
-        training = _looks_trained_on(model, sample)
-    scores = sample.model.score(sample.columns, count_threads(model.n_jobs))
-    probabilities = sample.model.probabilities(scores)
-    codes, targets, figures = None, None, None
-    if y is not None:
-        if labels:
-            codes = read_codes(labels, y, n_rows)
-            members = np.eye(len(labels))[codes]
-            targets = members[:, 1:] if len(labels) == 2 else members
-        else:
-            targets = check_regression_target(model, y, n_rows)[:, None]
-        observed = targets[:, 0] if codes is None else codes
-        figures = model.recall_target().judge_rows(sample.model, observed, scores, honest=not training)
-    return Given(sample, sample.model.decide(scores), probabilities, codes, targets, figures, training)
+        training = _looks_trained_on(model, columns)
+    codes, targets = None, None
+    if y is not None and labels:
+        codes = read_codes(labels, y, n_rows)
+        members = np.eye(len(labels))[codes]
+        targets = members[:, 1:] if len(labels) == 2 else members
+    elif y is not None:
+        targets = check_regression_target(model, y, n_rows)[:, None]
+    return Given(columns, codes, targets, training)
 
 
-def _looks_trained_on(model: BaseRuleEnsemble, sample: Sample) -> bool:
+def _looks_trained_on(model: BaseRuleEnsemble, columns: Columns) -> bool:
     """Whether rows are as many as those of the training, and every rule holds on as many of them as it did there."""
-    if not sample.rules or sample.columns.n_rows != model.path_[0].weight:
+    large = read_line(model, -1)  # its many rules tell more than those of a short list
+    sample = Sample(large.model, columns, None)
+    if not sample.rules or columns.n_rows != model.path_[0].weight:
         return False
     shares = sample.shares(sample.compile([rule for _, rule in sample.rules]))
-    supports = [model.rules_[place].support for place, _ in sample.rules]
+    supports = [large.rules[place].support for place, _ in sample.rules]
     return bool(np.allclose(shares, supports, rtol=0.0, atol=1e-9))

@@ -10,44 +10,68 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators.model import RuleModel
-from rulegrove.report._given import Given
+from rulegrove.report._given import Given, Predicted
 from rulegrove.report._numbers import shorten
 from rulegrove.rules.rule import ANY_OTHER
 
 MAX_ROWS = 200
 MIN_ROWS = 20
 MAX_CELLS = 20_000  # values of all rows together: a wide table shows fewer rows
+MAX_DOTS = 500  # of predicted against observed
+SHARE_DIGITS = 5  # of probabilities, which are shown in percent
 NEW_CATEGORY = "a category that training did not have"
 
 
-def describe_rows(terms: Sequence[Term], given: Given, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a draw of the rows given, with all that the page needs to score them at any point.
-
-    Values of linear terms are computed on the page from the values of the row, so these keep every bit.
+class Drawn:
+    """A draw of the rows given: some to look at one by one, and some to stand in a chart.
 
     Parameters
     ----------
-    terms : sequence of Rule or Linear
     given : Given
+    terms : sequence of Rule or Linear
+        Of all lines.
     rng : Generator
-        For the draw.
     """
-    used = sorted({feature for term in terms for feature in term.features})
-    n_rows = max(min(MAX_ROWS, MAX_CELLS // max(len(used), 1)), MIN_ROWS)
-    rows = np.sort(rng.choice(given.n_rows, min(given.n_rows, n_rows), replace=False))
-    columns = given.sample.columns
-    block = columns.take(rows)
-    exact = {term.feature for term in terms if isinstance(term, Linear)}
-    values = [_show_values(columns.features[feature], block[feature], feature in exact) for feature in used]
-    return {
-        "n_given": given.n_rows,
-        "numbers": rows.tolist(),
-        "features": used,
-        "values": [list(row) for row in zip(*values, strict=True)] if used else [[] for _ in rows],
-        "bits": _pack_bits(Columns(columns.features, list(block)), terms),
-        "truths": _show_truths(given, rows),
-        "probabilities": None if given.probabilities is None else shorten(given.probabilities[rows]),
-    }
+
+    def __init__(self, given: Given, terms: Sequence[Term], rng: np.random.Generator) -> None:
+        self.given, self.terms = given, terms
+        self.features = sorted({feature for term in terms for feature in term.features})
+        n_rows = max(min(MAX_ROWS, MAX_CELLS // max(len(self.features), 1)), MIN_ROWS)
+        self.rows, self.dots = (
+            np.sort(rng.choice(given.n_rows, min(given.n_rows, size), replace=False)) for size in (n_rows, MAX_DOTS)
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the rows with all that the page needs to score them by any line.
+
+        Values of linear terms are computed on the page from the values of the row, so these keep every bit.
+        """
+        columns = self.given.columns
+        block = columns.take(self.rows)
+        exact = {term.feature for term in self.terms if isinstance(term, Linear)}
+        values = [_show_values(columns.features[place], block[place], place in exact) for place in self.features]
+        return {
+            "n_given": self.given.n_rows,
+            "numbers": self.rows.tolist(),
+            "features": self.features,
+            "values": [list(row) for row in zip(*values, strict=True)] if values else [[] for _ in self.rows],
+            "bits": _pack_bits(Columns(columns.features, list(block)), self.terms),
+            "truths": _show_truths(self.given, self.rows),
+        }
+
+    @property
+    def observed(self) -> list[Any] | None:
+        """The numbers that came true, of the chart's rows; None for classes or without a target."""
+        given = self.given
+        return None if given.targets is None or given.codes is not None else shorten(given.targets[self.dots, 0])
+
+    def tell(self, predicted: Predicted) -> dict[str, Any]:
+        """Return what a model says of the rows: numbers of those in the chart, probabilities of the others."""
+        numbers, shares = predicted.numbers, predicted.probabilities
+        return {
+            "predicted": None if numbers is None else shorten(numbers[self.dots]),
+            "probabilities": None if shares is None else shorten(shares[self.rows].round(SHARE_DIGITS)),
+        }
 
 
 def _show_values(feature: Feature, values: FloatArray, exact: bool) -> list[Any]:

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,8 @@ from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import DOUBT, show_number
 from rulegrove.plots._display import class_labels
-from rulegrove.plots.path import LOSS_WORDS, PARAMETER_WORDS
 from rulegrove.report._given import Given
-from rulegrove.report._tracks import Track, moves_together
-from rulegrove.solvers import make_solver
+from rulegrove.report._lines import Line
 
 MAX_LETTERS = 80  # of the value of a parameter
 MAX_CLASSES = 12
@@ -27,46 +24,28 @@ RULES_OF_CHOICE = {
 }
 
 
-def name_error(model: BaseRuleEnsemble, track: Track) -> str:
-    """Return which error the path of an output shows, as "held-out squared error"."""
-    rows = "training" if track.selection.errors is None else "held-out"
-    loss = make_solver(track.solver).loss_name
-    if not moves_together(model):
-        return f"{rows} {LOSS_WORDS[loss]}"
-    return f"{rows} multinomial loss" if loss == "logistic" else f"{rows} {LOSS_WORDS[loss]}, summed over the classes"
+def summarise(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
+    """Return what is true of all lengths, in sentences."""
+    return [_tell_choice(model), *_tell_doubt(model), _tell_parameters(model), *_tell_given(model, given)]
 
 
-def name_parameter(track: Track) -> str:
-    """Return what varies along a path."""
-    name = track.path.parameter.name
-    return PARAMETER_WORDS.get(name, name)
+def tell_figures(model: BaseRuleEnsemble, line: Line) -> list[list[str]]:
+    """Return numbers of one length to see first, with what they are."""
+    weight = model.path_[0].weight
+    figures = [
+        [f"{len(line.rules):,}", "terms"],
+        [f"{len(line.model.features):,}", "attributes"],
+        [f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"],
+    ]
+    headlines = {} if line.held_out is None else line.held_out.headlines
+    return [*figures, *([figure, what] for what, figure in headlines.items())]
 
 
-def summarise(model: BaseRuleEnsemble, tracks: Sequence[Track], given: Given | None) -> dict[str, Any]:
-    """Return the summary: a few figures, and sentences."""
-    sentences = [_tell_model(model), _tell_choice(model, tracks), *_tell_doubt(model), _tell_parameters(model)]
-    return {"figures": _figures(model, tracks), "sentences": [*sentences, *_tell_given(model, given)]}
-
-
-def _figures(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> list[list[str]]:
-    """Numbers to see first, with what they are."""
-    figures = [[f"{len(model.rules_):,}", "terms"], [f"{len(model.model_.features):,}", "attributes"]]
-    weight = tracks[0].path.weight
-    figures.append([f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"])
-    held_out = model.held_out_
-    if held_out is None:
-        alone = len(tracks) > 1 and not moves_together(model)
-        error = np.mean([track.errors[track.chosen] for track in tracks])
-        return [*figures, [f"{error:.4g}", f"{name_error(model, tracks[0])}{', mean of the classes' * alone}"]]
-    return [*figures, *([figure, what] for what, figure in held_out.headlines.items())]
-
-
-def _tell_model(model: BaseRuleEnsemble) -> str:
-    """Say what the model is and what it was fitted on."""
-    labels = class_labels(model)
-    lines = sum(isinstance(term, Linear) for term in model.model_.terms)
-    rules = len(model.model_.terms) - lines
-    parts = f"{_count(rules, 'rule')} and {_count(lines, 'linear term')}"
+def tell_model(line: Line) -> str:
+    """Say what the model of one length is."""
+    labels, terms = line.model.labels, line.model.terms
+    lines = sum(isinstance(term, Linear) for term in terms)
+    parts = f"{_count(len(terms) - lines, 'rule')} and {_count(lines, 'linear term')}"
     if not labels:
         return f"A rule ensemble that predicts a number: the prediction is an intercept plus the parts of {parts}."
     if len(labels) == 2:
@@ -82,19 +61,28 @@ def _tell_model(model: BaseRuleEnsemble) -> str:
     )
 
 
-def _tell_choice(model: BaseRuleEnsemble, tracks: Sequence[Track]) -> str:
+def _tell_choice(model: BaseRuleEnsemble) -> str:
     """Say among what the terms were chosen, and how."""
     candidates = _count(sum(len(pool) for pool in model.candidates_.distinct), "candidate")
-    solver = _show(tracks[0].solver)
-    chosen = tracks[0].selection
-    alone = len(tracks) > 1 and not moves_together(model)
-    start = f"The terms come from {candidates}, their coefficients from {solver} on a path from sparse to dense models"
-    if alone:
-        start += ", one path for each class"
+    chosen = model.selection_[0]
     if chosen.errors is None:
-        return f"{start}; the point was given ({chosen.rule}), without cross-validation."
-    folds = "" if chosen.fold_errors is None else f" in cross-validation with {len(chosen.fold_errors)} folds"
-    return f"{start}; {RULES_OF_CHOICE.get(chosen.rule, chosen.rule)}{folds}."
+        how = f"the point was given ({chosen.rule}), without cross-validation"
+    else:
+        folds = "" if chosen.fold_errors is None else f" in cross-validation with {len(chosen.fold_errors)} folds"
+        how = f"{RULES_OF_CHOICE.get(chosen.rule, chosen.rule)}{folds}"
+    solver = _show(model.solver_[0])
+    start = f"from {candidates}, their coefficients from {solver} on a path from sparse to dense models; {how}."
+    front = model.front_
+    if front is None or len(front) < 2:
+        return f"The terms come {start}"
+    each = " for each class" if len(model.solver_) > 1 else ""
+    length = _count(front[front.chosen].terms, "term")
+    own = "the large one itself" if front.chosen == len(front) - 1 else f"the list of {length}{each}"
+    return (
+        f"A large model of {_count(front[-1].rules, 'term')} came first, its terms {start} Lists of up to "
+        f"{_count(front[-2].terms, 'term')}{each} were then made of it, each as near as can be to what it says. "
+        f"The chosen model is {own}."
+    )
 
 
 def _tell_doubt(model: BaseRuleEnsemble) -> list[str]:
@@ -105,7 +93,7 @@ def _tell_doubt(model: BaseRuleEnsemble) -> list[str]:
         return [DOUBT]
     return [
         "No rule was grown with the rows that it is judged on, so held-out figures are honest up to the choice of the "
-        "point, which went by them."
+        "length, which went by them."
     ]
 
 

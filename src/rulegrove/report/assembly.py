@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("draw.js", "state.js", "path.js", "rules.js", "checks.js", "rows.js", "main.js")  # in this order
+SCRIPTS = ("draw.js", "state.js", "front.js", "rules.js", "checks.js", "rows.js", "main.js")  # in this order
 
 
 def assemble(title: str, payload: dict[str, Any]) -> str:

@@ -11,14 +11,13 @@ from rulegrove._files import write_whole
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import class_labels, output_name
+from rulegrove.plots._display import class_labels, output_labels, output_name
 from rulegrove.report._checks import check, draw_dependence
-from rulegrove.report._given import Given, read_given
-from rulegrove.report._numbers import shorten
-from rulegrove.report._rows import describe_rows
-from rulegrove.report._summary import name_error, name_parameter, summarise
-from rulegrove.report._terms import describe_terms, find_base_rates, gather_facts
-from rulegrove.report._tracks import Track, follow_paths, moves_together
+from rulegrove.report._given import Given, predict_given, read_given
+from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
+from rulegrove.report._rows import Drawn
+from rulegrove.report._summary import summarise, tell_figures, tell_model
+from rulegrove.report._terms import describe_terms, find_base_rates
 from rulegrove.report._votes import describe_votes
 from rulegrove.report.assembly import assemble
 
@@ -118,52 +117,37 @@ def make_report(
 
 def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows, for JSON."""
-    tracks, terms = follow_paths(model)
-    facts = gather_facts(model, terms, given)
-    labels = class_labels(model)
+    lines, labels = list_lines(model), class_labels(model)
+    terms = list_terms(lines)
+    drawn = None if given is None else Drawn(given, terms, np.random.default_rng(SEED))
     return {
         "title": title,
         "made_by": f"rulegrove {__version__}",
-        "summary": summarise(model, tracks, given),
+        "summary": summarise(model, given),
         "classes": [str(label) for label in labels] if labels else None,
-        "outputs": [output_name(model, output) for output in range(len(tracks))],
+        "outputs": [output_name(model, output) for output in range(len(output_labels(model)))],
         "base_rates": find_base_rates(model, given),
-        "together": moves_together(model),
         "features": [feature.name for feature in model.model_.features],
-        "terms": describe_terms(model, terms, facts),
-        "tracks": [_describe_track(model, track) for track in tracks],
-        "votes": describe_votes(selector),
-        **_describe_given(model, given, terms),
-    }
-
-
-def _describe_track(model: BaseRuleEnsemble, track: Track) -> dict[str, Any]:
-    """Return the path of an output for the page; the chosen point keeps every bit, the others some digits."""
-    spreads = track.selection.standard_errors
-    digits = [None if place == track.chosen else 6 for place in range(len(track.points))]
-    return {
-        "error_name": name_error(model, track),
-        "parameter": name_parameter(track),
-        "values": shorten(track.path.parameter.values[track.points]),
-        "errors": shorten(track.errors, None),
-        "standard_errors": None if spreads is None else shorten(spreads[track.points]),
-        "empty_error": track.empty_error,
-        "chosen": track.chosen,
-        "n_points": len(track.path.coefs),
-        "densest": int(track.path.n_terms.max()),
-        "terms": [terms.tolist() for terms in track.terms],
-        "coefs": [shorten(coefs, own) for coefs, own in zip(track.coefs, digits, strict=True)],
-        "intercepts": [shorten([intercept], own)[0] for intercept, own in zip(track.intercepts, digits, strict=True)],
-    }
-
-
-def _describe_given(model: BaseRuleEnsemble, given: Given | None, terms: Sequence[Term]) -> dict[str, Any]:
-    """Return what held-out rows and the rows given show."""
-    rng = np.random.default_rng(SEED)
-    return {
+        "terms": describe_terms(lines, terms),
+        "front": describe_front(model.front_),
+        "lines": [_describe_line(model, line, terms, drawn) for line in lines],
         "n_given": None if given is None else given.n_rows,
         "given_name": None if given is None else given.name,
-        "dependence": None if given is None else draw_dependence(model, given),
-        "check": check(model, given, rng),
-        "rows": None if given is None else describe_rows(terms, given, rng),
+        "rows": None if drawn is None else drawn.describe(),
+        "observed": None if drawn is None else drawn.observed,
+        "votes": describe_votes(selector),
+    }
+
+
+def _describe_line(model: BaseRuleEnsemble, line: Line, terms: Sequence[Term], drawn: Drawn | None) -> dict[str, Any]:
+    """Return all that the page shows of one length."""
+    given = None if drawn is None else drawn.given
+    predicted = None if given is None else predict_given(model, line, given)
+    return {
+        "figures": tell_figures(model, line),
+        "about": tell_model(line),
+        "outputs": describe_line(line, terms),
+        "check": check(line, given, predicted),
+        "dependence": None if given is None else draw_dependence(line, given),
+        **({} if drawn is None or predicted is None else drawn.tell(predicted)),
     }

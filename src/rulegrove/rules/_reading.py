@@ -27,6 +27,8 @@ _AND = re.compile(r"\s*(?:&&?|and\b)", re.IGNORECASE)
 _OR = re.compile(r"\s*(?:\|\|?|or\b)", re.IGNORECASE)
 _OR_MISSING = re.compile(r"\s*or\s+missing\b", re.IGNORECASE)
 _STATES = re.compile(r"is\s+(not\s+missing|missing|known)\b", re.IGNORECASE)
+_NOT = re.compile(r"\s*(?:not\b|!)", re.IGNORECASE)
+_TRUTH = re.compile(r"""\s*(["'`]?)(true|false)\1(?!\w)""", re.IGNORECASE)
 _MEMBERS = re.compile(r"(not\s+)?in\b\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"""(["'`])((?:(?!\1).|\1\1)*)\1(?!\1)""", re.DOTALL)
 _AFTER_NAME = re.compile(r"[<>=!≤≥≠&|()]|\b(?:in|is|not|and|or)\b|$", re.IGNORECASE)
@@ -63,7 +65,7 @@ class Reader:
         """Return the one rule that the text can be."""
         if not self.text.strip():
             raise InvalidInputError('a rule needs at least one condition, such as "age > 40"; got nothing.')
-        rules = list(dict.fromkeys(_join(conditions) for conditions, _ in self._conjunction(0, 0)))
+        rules = list(dict.fromkeys(self._join(conditions) for conditions, _ in self._conjunction(0, 0)))
         if not rules:
             what, _, hint = self.problem.partition("\n")
             self._refuse(f"{what} (character {self.stuck + 1}).{' ' * bool(hint)}{hint}")
@@ -77,6 +79,14 @@ class Reader:
             except InvalidInputError as error:
                 self._refuse(str(error))
         return rules[0]
+
+    def _join(self, conditions: Sequence[Condition]) -> Rule:
+        """Return a rule of conditions, those on one attribute merged."""
+        own: dict[int, Condition] = {}
+        for condition in conditions:
+            earlier = own.get(condition.feature)
+            own[condition.feature] = condition if earlier is None else earlier & condition
+        return Rule(tuple(_normalise(own[position], self.features[position]) for position in sorted(own)))
 
     def _refuse(self, problem: str) -> NoReturn:
         """Say what is wrong with the text."""
@@ -152,6 +162,12 @@ class Reader:
         for feature, end in self._name(place):
             named = True
             yield from self._about(feature, end)
+        for feature, end in self._negated(place):
+            named = True
+            if self.features[feature].boolean:
+                yield _say(feature, truth=False), end
+            else:
+                self._fail(place, f"'{self.features[feature].name}' is no truth value, which alone can follow 'not'")
         bound = self._bound(place)
         if bound is not None:
             yield from self._about_bound(*bound)
@@ -182,6 +198,12 @@ class Reader:
         for lead in names.leads:
             if first - lead >= place:
                 yield from names.at(self.text, first - lead)
+
+    def _negated(self, place: int) -> Iterator[tuple[int, int]]:
+        """Yield the attributes whose name stands here after ``not``."""
+        negated = _NOT.match(self.text, place)
+        if negated:
+            yield from self._name(negated.end())
 
     def _bound(self, place: int) -> tuple[Bound, int] | None:
         """Return the number or the date that stands here."""
@@ -252,7 +274,7 @@ class Reader:
         own = self.features[feature]
         if own.categories is None:
             return True
-        self._fail(place, f"'{own.name}' is categorical and has no '{sign}'; use ==, != or in {{...}}")
+        self._fail(place, f"'{own.name}' is categorical and has no '{sign}'; use =, != or in {{...}}")
         return False
 
     def _about(self, feature: int, place: int) -> Iterator[tuple[Condition, int]]:
@@ -268,6 +290,10 @@ class Reader:
             yield from self._members(feature, members.end(), bool(members[1]))
         elif members:
             self._fail(start, f"'{own.name}' is numeric and has no list of categories; write 30 < {own.name} <= 40")
+        elif own.boolean and not sign and self._ends_label(place):
+            yield _say(feature, truth=True), place
+        elif own.boolean and sign and _sign(sign) in ("==", "!=") and (told := _TRUTH.match(self.text, sign.end())):
+            yield _say(feature, truth=(told[2].lower() == "true") == (_sign(sign) == "==")), told.end()
         elif not sign:
             self._fail(start, f"expected a comparison such as '>' or 'in' after '{own.name}'")
         elif own.categories is not None and _sign(sign) in ("==", "!="):
@@ -361,15 +387,6 @@ def _cut(word: str) -> str:
     return word if len(word) <= SHOWN_LETTERS else f"{word[:SHOWN_LETTERS]}…"
 
 
-def _join(conditions: Sequence[Condition]) -> Rule:
-    """Return a rule of conditions, those on one attribute merged."""
-    own: dict[int, Condition] = {}
-    for condition in conditions:
-        earlier = own.get(condition.feature)
-        own[condition.feature] = condition if earlier is None else earlier & condition
-    return Rule(tuple(_normalise(own[feature]) for feature in sorted(own)))
-
-
 def _sign(found: "re.Match[str]") -> str:
     """Return a comparison in its usual spelling."""
     return _SIGNS.get(found[0], found[0])
@@ -402,8 +419,15 @@ def _choose(feature: int, own: Feature, codes: set[int], negated: bool) -> Condi
     return Condition(feature, categories=tuple(sorted(chosen)))
 
 
-def _normalise(condition: Condition) -> Condition:
-    """Return a condition that only missing values satisfy in the one form that says so."""
+def _say(feature: int, *, truth: bool) -> Condition:
+    """Return that a truth value is true, or that it is false."""
+    return Condition(feature, lower=0.0) if truth else Condition(feature, upper=0.0)
+
+
+def _normalise(condition: Condition, feature: Feature) -> Condition:
+    """Return a condition on a truth value, or that only missing values satisfy, in the one form that says so."""
+    if feature.boolean and condition.truth is not None:
+        return replace(_say(condition.feature, truth=condition.truth), missing=condition.missing)
     if condition.categories is None and condition.missing and condition.lower >= condition.upper:
         return Condition(condition.feature, lower=math.inf, missing=True)
     return condition

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rulegrove._words import printable
 from rulegrove.columns import Feature
-from rulegrove.rules.rule import ANY_OTHER
+from rulegrove.rules.rule import ANY_OTHER, write_label
 
 
 class Spellings:
@@ -76,7 +76,8 @@ class Labels:
     def __init__(self, feature: Feature):
         labels = feature.categories or ()
         pooled = [(ANY_OTHER, len(labels))] if feature.pooled else []
-        self.printed = Spellings([*((repr(label), code) for code, label in enumerate(labels)), *pooled])
+        printed = [(word, code) for code, label in enumerate(labels) for word in (write_label(label), repr(label))]
+        self.printed = Spellings([*printed, *pooled])
         self.bare = Spellings((str(label), code) for code, label in enumerate(labels) if str(label))
         self._numbers: dict[float, list[int]] = {}
         for code, label in enumerate(labels):

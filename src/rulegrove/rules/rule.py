@@ -2,7 +2,8 @@
 
 import functools
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from rulegrove._words import date_of, printable, write_number
 from rulegrove.columns import Feature
 
 ANY_OTHER = "any other"  # the category of all labels that an attribute has no category of their own for
+_PLAIN = re.compile(r"\w[\w.+/%-]*(?: \w[\w.+/%-]*)*")  # labels that need no quotes, unless a word has a meaning
+_SAID = re.compile(r"\b(?:and|or|in|is|not|missing|known|any other)\b", re.IGNORECASE)
 SPARED_DIGITS = 8  # by the number after a bound, for the bound to be told as "at least" or "less than" that number
 
 
@@ -25,6 +28,20 @@ def write_value(value: float, feature: Feature, digits: int | None = None) -> st
     """
     day = date_of(value) if feature.part == "date" else None
     return write_number(value, digits) if day is None else day.isoformat()
+
+
+def write_label(label: Hashable) -> str:
+    """Return a category in words: as it is where nothing can be mistaken, else in quotes.
+
+    Examples
+    --------
+    >>> write_label("dark blue"), write_label("black and white"), write_label(2.0)
+    ('dark blue', "'black and white'", '2')
+    """
+    if isinstance(label, float):
+        return write_number(label)
+    plain = isinstance(label, str) and _PLAIN.fullmatch(label) and not _SAID.search(label)
+    return str(label) if plain else repr(label)
 
 
 @functools.lru_cache(maxsize=4096)  # bounds come again, in several rules and at several lengths of text
@@ -74,7 +91,10 @@ class Condition:
     'age >= 40'
     >>> colour = Feature("colour", ("blue", "green", "red"))
     >>> Condition(0, categories=(2,)).text(colour), Condition(0, categories=(0, 1)).text(colour)
-    ("colour == 'red'", "colour != 'red'")
+    ('colour = red', 'colour != red')
+    >>> member = Feature("is_member", boolean=True)
+    >>> Condition(0, lower=0.0).text(member), Condition(0, upper=0.0).text(member)
+    ('is_member', 'not is_member')
     >>> Condition(0, upper=19782.5).text(Feature("sold", part="date"))
     'sold <= 2024-02-29'
     """
@@ -116,31 +136,39 @@ class Condition:
 
         A name that holds control characters is written with escapes, such as ``\x1b``. Of categories, ``!=``,
         ``not in`` and ``is known`` speak of those that the attribute has: a label that it does not know is none of
-        them.
+        them. Truth values are told by the name alone, ``is_member`` or ``not is_member``.
         """
         name = printable(feature.name)
         if self.lower == math.inf or self.categories == ():
             return f"{name} is missing"
-        words = self._interval(name, feature, digits) if self.categories is None else self._choice(name, feature)
+        if self.categories is not None:
+            words = self._choice(name, feature)
+        elif feature.boolean and self.truth is not None and name.strip():  # a blank name alone would say nothing
+            words = name if self.truth else f"not {name}"
+        else:
+            words = self._interval(name, feature, digits)
         return f"{words} or missing" if self.missing else words
 
+    @property
+    def truth(self) -> bool | None:
+        """The one truth value that satisfies the condition, as the number 1 or 0; None if it is both or neither."""
+        true, false = self.lower < 1.0 <= self.upper, self.lower < 0.0 <= self.upper
+        return None if true == false else true
+
     def _choice(self, name: str, feature: Feature) -> str:
-        """Return the categories in words, or those that are left out where these are far fewer."""
+        """Return the categories in words, or those that are left out where that is shorter."""
         labels, inside = feature.categories or (), self.categories or ()
         outside = sorted(set(range(feature.n_categories)).difference(inside))
 
         def write(codes: Sequence[int]) -> str:
-            return ", ".join(repr(labels[code]) if code < len(labels) else ANY_OTHER for code in codes)
+            return ", ".join(write_label(labels[code]) if code < len(labels) else ANY_OTHER for code in codes)
 
         if len(inside) == 1:
-            return f"{name} == {write(inside)}"
+            return f"{name} = {write(inside)}"
         if not outside:
             return f"{name} is known"
-        if len(outside) == 1:
-            return f"{name} != {write(outside)}"
-        if 3 * len(outside) <= len(inside):
-            return f"{name} not in {{{write(outside)}}}"
-        return f"{name} in {{{write(inside)}}}"
+        left_out = f"{name} != {write(outside)}" if len(outside) == 1 else f"{name} not in {{{write(outside)}}}"
+        return min(f"{name} in {{{write(inside)}}}", left_out, key=len)
 
     def _interval(self, name: str, feature: Feature, digits: int | None) -> str:
         """Return the bounds of a numeric attribute in words."""
@@ -148,7 +176,7 @@ class Condition:
         less_than, high = _write_bound(self.upper, feature, digits)
         if self.lower > -math.inf and self.upper < math.inf:
             if self._is_point(feature):
-                return f"{name} == {write_value(self.upper, feature, digits)}"
+                return f"{name} = {write_value(self.upper, feature, digits)}"
             return f"{low} {'<=' if at_least else '<'} {name} {'<' if less_than else '<='} {high}"
         if self.lower > -math.inf:
             return f"{name} {'>=' if at_least else '>'} {low}"

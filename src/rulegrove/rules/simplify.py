@@ -99,6 +99,7 @@ def thin(
     max_correlation: float,
     forced: BoolArray | None = None,
     among: IntArray | None = None,
+    strengths: FloatArray | None = None,
 ) -> IntArray:
     """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way.
 
@@ -118,6 +119,9 @@ def thin(
         Rules that are kept whatever the others are, and others are compared with.
     among : ndarray of shape (n_chosen,), optional
         Positions of the rules to choose from, without constants; all by default.
+    strengths : ndarray of shape (n_rules,), optional
+        How much each rule says of the target: of rules of the same length the strongest speaks for its family. By
+        default it is the one of the largest support.
 
     Returns
     -------
@@ -137,7 +141,7 @@ def thin(
         return among
     support = shared.diagonal() / total
     spread = np.sqrt(np.maximum(support * (1.0 - support), 0.0))
-    order = _simplest_first(rules, shared.diagonal(), forced)
+    order = _simplest_first(rules, shared.diagonal() if strengths is None else strengths, forced)
     left = np.zeros(len(rules), dtype=bool)
     left[among] = True
     kept = np.zeros(len(rules), dtype=bool)
@@ -149,11 +153,11 @@ def thin(
     return np.flatnonzero(kept)
 
 
-def _simplest_first(rules: Sequence[Rule], support: IntArray | FloatArray, forced: BoolArray | None) -> IntArray:
-    """Order rules by their length, then by falling support, then as they came; forced ones before all others."""
+def _simplest_first(rules: Sequence[Rule], merits: IntArray | FloatArray, forced: BoolArray | None) -> IntArray:
+    """Order rules by their length, then by falling merit, then as they came; forced ones before all others."""
     lengths = np.array([len(rule.conditions) for rule in rules])
     others = np.zeros(len(rules), dtype=bool) if forced is None else ~forced
-    return np.lexsort((np.arange(len(rules)), -support, lengths, others))
+    return np.lexsort((np.arange(len(rules)), -merits, lengths, others))
 
 
 def _related_pairs(shared: IntArray | FloatArray, total: float) -> tuple[IntArray, IntArray]:

@@ -554,10 +554,6 @@ class BaseSolver(BaseEstimator, ABC):
         """Return the solver with a tolerance that is at least the given one."""
         return self if self.tol >= tol else self._changed(tol=tol)
 
-    def softened(self, problems: Sequence[Problem]) -> Self:
-        """Return the solver for a few terms that are chosen already, so that none is wanted for its sparsity."""
-        return self
-
     def polished(self, problem: Problem, coef: FloatArray, penalty: float) -> FloatArray | None:
         """Return the minimum at a penalty to the last digit from coefficients near it; None if it is not known."""
         return None

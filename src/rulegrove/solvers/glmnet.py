@@ -27,7 +27,6 @@ from rulegrove.solvers.base import BaseSolver, Parameter, Path, Problem, Status,
 from rulegrove.solvers.scaling import grid_below, least_ratio, penalty_grid
 
 L1_RATIOS = (1.0, 0.5, 0.2)  # from which ``l1_ratio="cv"`` chooses
-FEW_L1_SHARE = 0.02  # of the L1 norm beside the L2 norm on terms that a cap has picked, for a target of unit variance
 
 
 class Glmnet(BaseSolver):
@@ -157,18 +156,6 @@ class Glmnet(BaseSolver):
         """Return the solvers to choose from: one for each mix of norms if ``l1_ratio="cv"``, else this one."""
         self.check()
         return [self._changed(l1_ratio=ratio) for ratio in L1_RATIOS] if self.l1_ratio == "cv" else [self]
-
-    def softened(self, problems: Sequence[Problem]) -> Self:
-        """Return the solver for terms that are chosen already; penalties that were given mean what they say.
-
-        The L1 norm grows with the unit of the target and the squared L2 norm with its square, so their mix keeps to the
-        standard deviation of the target.
-        """
-        share = FEW_L1_SHARE * float(np.sqrt(np.mean([problem.y_y for problem in problems])))
-        ratio = share / (1.0 + share)
-        if self.penalties is not None or self.l1_ratio == "cv" or self._l1_ratio <= ratio:
-            return self
-        return self._changed(l1_ratio=ratio, penalty_ratio=FEW_L1_SHARE * self.penalty_ratio)
 
     def polished(self, problem: Problem, coef: FloatArray, penalty: float) -> FloatArray | None:
         """Return the minimum to the last digit from coefficients near it; for the squared loss, not relaxed, only."""

@@ -8,9 +8,9 @@ from rulegrove._threads import run_tasks
 from rulegrove._typing import BoolArray, ByteArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
+from rulegrove.trees.rounding import choose_thresholds
 
 MAX_BINS = 255  # a feature can have; the last of the 256 codes of a byte means missing
-SHORT = 13  # characters of a number that people may have written
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Bins:
     Attributes
     ----------
     thresholds : ndarray of shape (n_features, 255)
-        Increasing midpoints between values next to each other, then infinities.
+        Increasing, the roundest numbers between values next to each other, then infinities.
     n_bins : ndarray of shape (n_features,)
         Bins of each feature, missing not counted; for a categorical feature its categories.
     n_categories : ndarray of shape (n_features,)
@@ -103,33 +103,10 @@ def fit_bins(
         values, counts = _distinct_values(block[f], weights)
         last = _last_of_bins(counts, max_bins)
         n_bins[f] = len(last)
-        thresholds[f, : max(len(last) - 1, 0)] = midpoints(values[last[:-1]], values[last[:-1] + 1])
+        thresholds[f, : max(len(last) - 1, 0)] = choose_thresholds(values[last[:-1]], values[last[:-1] + 1])
 
     run_tasks(fit, np.flatnonzero(n_categories == 0).tolist(), n_threads)
     return Bins(thresholds, n_bins, n_categories.astype(np.int64), has_missing)
-
-
-def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Return the thresholds between values ``below < above``: the middle, or `below` where rounding leaves the gap.
-
-    What rounding adds to a middle of few digits is taken off: that of 0.527 and 0.528 is 0.5275, not
-    0.5275000000000001.
-
-    Examples
-    --------
-    >>> midpoints(np.array([157.0, 0.527]), np.array([158.0, 0.528])).tolist()
-    [157.5, 0.5275]
-    """
-    middle = below / 2 + above / 2
-    short = np.array([_without_noise(value) for value in np.ravel(middle).tolist()]).reshape(np.shape(middle))
-    middle = np.where((short < below) | (short >= above), middle, short)
-    return np.where((middle < below) | (middle >= above), below, middle)
-
-
-def _without_noise(value: float) -> float:
-    """Return a number of few digits from which `value` differs by rounding alone, else `value`."""
-    text = f"{value:.15g}"
-    return float(text) if len(text) <= SHORT else value
 
 
 def _distinct_values(x: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-// The chosen model: partial dependence, figures of held-out rows and of those given, charts of them; and the votes.
+// Partial dependence, figures of held-out rows and of those given, charts of them; and the votes.
 
 const NO_ROWS = "The report was made without a table of rows, so this part is left out.";
 const MANY_CLASSES = 8;
@@ -11,15 +11,16 @@ const NO_TARGET = "The rows were given without their target, so this part is lef
 // Partial dependence.
 
 function showDependence() {
-  const curves = report.dependence;
+  const curves = currentLine().dependence;
   const box = byId("dependence-charts");
   if (curves === null || !curves.length) {
-    byId("dependence-about").textContent = curves === null ? NO_ROWS : "The chosen model uses no attribute.";
+    byId("dependence-about").textContent = curves === null ? NO_ROWS : "The model uses no attribute.";
+    box.replaceChildren();
     return;
   }
   const what = scoreName();
   byId("dependence-about").textContent =
-    `Mean ${what} of the chosen model ${aboutGiven()}, were one attribute the same in all of them; the slider does not move it. ` +
+    `Mean ${what} ${aboutGiven()}, were one attribute the same in all of them. ` +
     "Ticks at the bottom are the deciles of the attribute. All charts share one scale.";
   const domain = extent(curves.flatMap((curve) => curve.values[state.output]));
   const width = dependenceWidth(box);
@@ -97,7 +98,7 @@ function placesShown(values) {
 // Classes and probabilities, or numbers.
 
 function showCheck() {
-  const check = report.check;
+  const check = currentLine().check;
   if (check === null) {
     byId("check-about").textContent = report.n_given === null ? NO_ROWS : NO_TARGET;
     return;
@@ -110,7 +111,7 @@ function showCheck() {
     parts.push(makeConfusion(check.charts.counts, whose), drawCalibration(check.charts.calibration[state.output], whose));
     if (check.charts.roc[state.output].wrong.length) parts.push(drawRoc(check.charts.roc[state.output], whose));
   }
-  if (check.scatter !== null) parts.push(drawScatter(check.scatter));
+  if (report.observed !== null) parts.push(drawScatter(report.observed, currentLine().predicted));
   byId("check-parts").replaceChildren(...parts);
 }
 
@@ -183,21 +184,21 @@ function drawRoc(curve, whose) {
   return element("figure", {}, element("figcaption", {}, caption), svg, numbers(["Others mistaken", "Found"], rows));
 }
 
-function drawScatter(check) {
+function drawScatter(observed, predicted) {
   const width = Math.min(chartWidth(byId("check-parts")), 520);
-  const domain = extent([...check.observed, ...check.predicted], 0.03);
+  const domain = extent([...observed, ...predicted], 0.03);
   const shown = ticks(...domain, 5);
   const left = axisRoom(shown);
-  const svg = canvas(width, width, `Predicted against observed target of ${grouped(check.observed.length)} rows.`);
+  const svg = canvas(width, width, `Predicted against observed target of ${grouped(observed.length)} rows.`);
   const x = scale(domain, [left, width - 12]);
   const y = scale(domain, [width - 46, 12]);
   drawHeightAxis(svg, y, shown, left, width - 12);
   drawWidthAxis(svg, x, shown, width - 46);
   svg.append(shape("line", { x1: x(domain[0]), y1: y(domain[0]), x2: x(domain[1]), y2: y(domain[1]), class: "ideal" }));
-  check.observed.forEach((value, k) => svg.append(shape("circle", { cx: x(value), cy: y(check.predicted[k]), r: 2.6, class: "speck" })));
+  observed.forEach((value, k) => svg.append(shape("circle", { cx: x(value), cy: y(predicted[k]), r: 2.6, class: "speck" })));
   svg.append(word("Observed", (left + width) / 2, width - 10, { class: "name", "text-anchor": "middle" }));
-  const drawn = check.observed.length < report.n_given ? `, a draw of ${grouped(check.observed.length)} from the ${countGiven(report.n_given)}` : `, ${report.given_name}`;
-  const rows = check.observed.map((value, k) => [show(value), show(check.predicted[k])]);
+  const drawn = observed.length < report.n_given ? `, a draw of ${grouped(observed.length)} from the ${countGiven(report.n_given)}` : `, ${report.given_name}`;
+  const rows = observed.map((value, k) => [show(value), show(predicted[k])]);
   return element("figure", {}, element("figcaption", {}, `Predicted (height) against observed (width)${drawn}`), svg, numbers(["Observed", "Predicted"], rows));
 }
 

@@ -4,16 +4,23 @@ function showSummary() {
   byId("title").textContent = report.title;
   document.title = report.title;
   byId("made-by").textContent = `Made by ${report.made_by}. This file holds everything it shows and loads nothing.`;
-  const figures = report.summary.figures.map(([value, name]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-  byId("figures").replaceChildren(...figures);
-  byId("summary").replaceChildren(...report.summary.sentences.map((sentence) => element("p", {}, sentence)));
 }
 
-// What follows the slider.
+function showFigures() {
+  const shown = currentLine();
+  const figures = shown.figures.map(([value, name]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  byId("figures").replaceChildren(...figures);
+  byId("summary").replaceChildren(...[shown.about, ...report.summary].map((sentence) => element("p", {}, sentence)));
+}
+
+// What follows the slider: all but the chart of the front.
 function showModel() {
-  showPoint();
+  showLine();
+  showFigures();
   showRules();
   showAttributes();
+  showDependence();
+  showCheck();
   showRow();
   relabelSoon();
 }
@@ -25,34 +32,18 @@ function relabelSoon() {
   waiting = setTimeout(labelRows, 150);
 }
 
-function showCharts() {
-  drawPath();
-  showDependence();
-  showCheck();
-}
-
-function showOutput() {
-  tellPath();
-  listPath();
-  showCharts();
+function showAll() {
+  if (front !== null && front.panels.length) drawFront();
   showModel();
 }
 
 function startOutputs() {
   const choice = byId("output");
-  byId("output-label").hidden = tracks.length === 1;
+  byId("output-label").hidden = !severalScores();
   choice.replaceChildren(...report.outputs.map((name, output) => element("option", { value: output }, name === null ? "" : name)));
   choice.addEventListener("change", () => {
     state.output = Number(choice.value);
-    showOutput();
-  });
-}
-
-function startPath() {
-  byId("point").addEventListener("input", (event) => goTo(Number(event.target.value)));
-  byId("back").addEventListener("click", () => {
-    goTo(currentTrack().chosen);
-    byId("point").focus();
+    showModel();
   });
 }
 
@@ -109,7 +100,7 @@ function watchWidth() {
   new ResizeObserver(() => {
     if (document.body.clientWidth === width) return;
     width = document.body.clientWidth;
-    showCharts();
+    showAll();
   }).observe(document.body);
 }
 
@@ -117,11 +108,11 @@ function start() {
   showSummary();
   startTheme();
   startOutputs();
-  startPath();
+  startFront();
   startRules();
   startRows();
   showVotes();
-  showOutput();
+  showAll();
   startPrinting();
   watchWidth();
   document.documentElement.dataset.ready = "yes";

@@ -1,4 +1,4 @@
-// Single rows: which terms hold, what each adds, and what the model at the slider's point says.
+// Single rows: which terms hold, what each adds, and what the model that is shown says.
 
 const MANY_TERMS = 15;
 const ROW_LETTERS = 160; // of a rule
@@ -18,18 +18,17 @@ function valueOf(term, row) {
 }
 
 function partsOf(row, output) {
-  const track = tracks[output];
-  const point = state.points[output];
-  const parts = track.terms[point].map((term, place) => ({ term, part: track.coefs[point][place] * valueOf(term, row) }));
+  const shown = currentLine().outputs[output];
+  const parts = shown.terms.map((term, place) => ({ term, part: shown.coefs[place] * valueOf(term, row) }));
   return parts.filter((one) => one.part !== 0).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
 }
 
 function scoreOf(row, output) {
-  return partsOf(row, output).reduce((sum, one) => sum + one.part, tracks[output].intercepts[state.points[output]]);
+  return partsOf(row, output).reduce((sum, one) => sum + one.part, currentLine().outputs[output].intercept);
 }
 
 function predictedClass(row) {
-  const scores = tracks.map((_, output) => scoreOf(row, output));
+  const scores = report.outputs.map((_, output) => scoreOf(row, output));
   return scores.length === 1 ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
 }
 
@@ -43,21 +42,16 @@ function tellRow(row) {
   const found = predictedClass(row);
   const words = [`Predicted ${report.classes[found]}`];
   if (truth !== null) words.push(truth === found ? ", which is right" : `, but it is ${report.classes[truth]}`);
-  words.push(`. The ${scoreName()} is ${signed(score, 5)}`);
-  return words.join("") + tellProbability(row);
-}
-
-function tellProbability(row) {
-  if (!atChosenEverywhere()) return "; probabilities belong to the chosen point and are not shown here.";
-  const column = report.classes.length === 2 ? 1 : state.output;
-  return `, its probability ${percent(report.rows.probabilities[row][column])}.`;
+  const shares = currentLine().probabilities[row];
+  words.push(`. The ${scoreName()} is ${signed(score, 5)}, its probability ${percent(shares[shares.length === 2 ? 1 : state.output])}.`);
+  return words.join("");
 }
 
 function listParts(row) {
   const parts = partsOf(row, state.output);
   const shown = parts.slice(0, MANY_TERMS);
   const rest = parts.slice(MANY_TERMS).reduce((sum, one) => sum + one.part, 0);
-  const intercept = currentTrack().intercepts[currentPoint()];
+  const intercept = currentOutput().intercept;
   const largest = Math.max(...shown.map((one) => Math.abs(one.part)), 0);
   const rows = shown.map((one) => [brief(terms.texts[one.term], ROW_LETTERS), bar(one.part, largest, true), signed(one.part)]);
   if (parts.length > MANY_TERMS) rows.push([plural(parts.length - MANY_TERMS, "smaller part"), "", signed(rest)]);
@@ -114,7 +108,7 @@ function startRows() {
   }
   const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${countGiven(rows.n_given)}` : `the ${countGiven(rows.n_given)}`;
   byId("rows-about").textContent =
-    `Why the model at the slider's point says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the score.`;
+    `Why the model says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the score.`;
   byId("row").replaceChildren(...rows.numbers.map((_, row) => element("option", { value: row }, labelRow(row))));
   byId("row").addEventListener("change", (event) => chooseRow(Number(event.target.value)));
   byId("row-before").addEventListener("click", () => chooseRow(state.row - 1));

@@ -1,4 +1,4 @@
-// The table of rules, and the importance of attributes, at the point that the slider shows.
+// The table of rules, and the importance of attributes, of the model that is shown.
 
 const FIRST_RULES = 25;
 const RULE_LETTERS = 300; // of a rule; a button shows the rest
@@ -17,13 +17,9 @@ function ruleColumns() {
     { key: "text", name: "Rule", tell: (entry) => entry.text, words: true, wide: true },
     { key: "coefficient", name: "Coefficient", tell: (entry) => signed(entry.coefficient), bar: true, diverging: true },
     { key: "importance", name: "Importance", tell: (entry) => show(entry.importance, 3), bar: true },
-    { key: "support", name: "Support", tell: tellSupport },
+    { key: "support", name: "Support", tell: (entry) => percent(entry.support) },
     ...about,
   ];
-}
-
-function tellSupport(entry) {
-  return percent(entry.support) + (entry.measured ? "*" : "");
 }
 
 function tellBase(entry) {
@@ -41,13 +37,6 @@ function tellRules() {
       : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them" +
           (report.base_rates === null ? "." : "; the base rate is the share of that class among all rows."),
   );
-  if (terms.texts.length > terms.n_own) {
-    words.push(
-      report.n_given === null
-        ? "Of rules that are not in the chosen model support is not known without data; they count with the spread of a typical rule, 0.4."
-        : `A star marks rules that are not in the chosen model: theirs are measured ${aboutGiven()}.`,
-    );
-  }
   byId("rules-about").textContent = words.join(" ");
 }
 
@@ -152,10 +141,10 @@ function showAttributes() {
   const total = found.reduce((sum, [, value]) => sum + value, 0);
   const largest = found.length ? found[0][1] : 0;
   const rows = found.map(([feature, value]) => [report.features[feature], bar(value, largest), percent(total ? value / total : 0)]);
-  const whose = tracks.length > 1 ? ` for the ${scoreName()}` : "";
+  const whose = severalScores() ? ` for the ${scoreName()}` : "";
   const unused = report.features.length - found.length;
   byId("attributes-about").textContent =
-    `At the point of the slider${whose}: the importance of each term, shared equally among its attributes.` +
+    `The importance of each term${whose}, shared equally among its attributes.` +
     (unused ? ` ${plural(unused, "attribute")} ${unused === 1 ? "is" : "are"} in no term.` : "");
   byId("attribute-bars").replaceChildren(found.length ? table(["Attribute", "Importance", "Share"], rows, { class: "bars" }) : element("p", {}, "No attribute is used."));
 }

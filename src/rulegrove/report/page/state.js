@@ -1,12 +1,11 @@
 // What the page knows and what the reader has chosen.
 
 const report = JSON.parse(byId("data").textContent);
-const tracks = report.tracks;
 const terms = report.terms;
 
 const state = {
   output: 0,
-  points: tracks.map((track) => track.chosen),
+  line: report.front === null ? 0 : report.front.chosen,
   sort: { key: "importance", down: true },
   text: "",
   attribute: -1,
@@ -14,35 +13,19 @@ const state = {
   row: 0,
 };
 
-function currentTrack() {
-  return tracks[state.output];
+// The model that is shown, and its part for the class that is looked at.
+function currentLine() {
+  return report.lines[state.line];
 }
 
-function currentPoint() {
-  return state.points[state.output];
+function currentOutput() {
+  return currentLine().outputs[state.output];
 }
 
-function isChosen() {
-  return currentPoint() === currentTrack().chosen;
-}
-
-function atChosenEverywhere() {
-  return state.points.every((point, output) => point === tracks[output].chosen);
-}
-
-function countTerms(track, point) {
-  return track.terms[point].length;
-}
-
-function importance(term, coef) {
-  return Math.abs(coef) * terms.spreads[term];
-}
-
-// The terms of the point that is shown, the most important first, with all that the table tells.
+// The terms of the model that is shown, the most important first, with all that the table tells.
 function termsShown() {
-  const track = currentTrack();
-  const point = currentPoint();
-  const found = track.terms[point].map((term, place) => describeTerm(term, track.coefs[point][place]));
+  const shown = currentOutput();
+  const found = shown.terms.map((term, place) => describeTerm(term, shown.coefs[place]));
   found.sort((one, other) => other.importance - one.importance);
   found.forEach((entry, place) => {
     entry.rank = place + 1;
@@ -52,9 +35,8 @@ function termsShown() {
 
 function describeTerm(term, coef) {
   const mean = terms.means[state.output][term];
-  const entry = { term, coefficient: coef, importance: importance(term, coef), text: terms.texts[term] };
-  entry.support = terms.supports[term];
-  entry.measured = term >= terms.n_own && entry.support !== null;
+  const importance = Math.abs(coef) * terms.spreads[term];
+  const entry = { term, coefficient: coef, importance, text: terms.texts[term], support: terms.supports[term] };
   if (report.classes === null) return { ...entry, mean };
   const name = report.outputs[state.output];
   const other = report.classes.length === 2 ? report.classes[0] : "not " + name;

@@ -1,0 +1,311 @@
+"""Short lists: for every length the terms of a large model, and coefficients, that come nearest to what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulegrove._threads import one_blas_thread, run_tasks
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.columns import Columns
+from rulegrove.design.bits import BitMatrix, compile_rules
+from rulegrove.design.linear import join_linear
+from rulegrove.design.patterns import PatternTable
+from rulegrove.design.statistics import Statistics, evaluate_terms
+from rulegrove.design.terms import Linear, Term, Terms
+from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._design import as_problems
+from rulegrove.estimators._training import TrainingData
+from rulegrove.projection import Listed, Point, Projection, project
+from rulegrove.rules.rule import Rule
+from rulegrove.subset import Reference, order_terms
+
+EVERY_LENGTH = 30  # lists have every length up to this,
+GROWTH = 1.15  # then each is so many times as long as the one before,
+EXCHANGED = 0.2  # chance that a column of an imagined row has the value of another row
+LONGEST = 60  # up to about this; beyond it nobody reads, and the large model itself comes next
+
+
+@dataclass(frozen=True, eq=False)
+class Large:
+    """A large model: the candidates of each output, and its coefficients for them.
+
+    Attributes
+    ----------
+    terms : tuple of Terms
+    points : tuple of (ndarray of shape (n_terms,), float)
+    origins : tuple of tuple of (int, int), optional
+        For each output where each column comes from, where the model is the average of several: which of them has it,
+        and its column there.
+    """
+
+    terms: tuple[Terms, ...]
+    points: tuple[Point, ...]
+    origins: tuple[tuple[tuple[int, int], ...], ...] | None = None
+
+    @classmethod
+    def average(cls, runs: Sequence["Large"]) -> "Large":
+        """Return the average of large models of the same outputs: a model of all their terms."""
+        if len(runs) == 1:
+            return runs[0]
+        outputs = range(len(runs[0].terms))
+        merged = [_average([(run.terms[output], run.points[output]) for run in runs]) for output in outputs]
+        terms, points, origins = zip(*merged, strict=True)
+        return cls(terms, points, origins)
+
+    def trace(self, output: int, column: int) -> tuple[int, int]:
+        """Return which run a column comes from, and its place there."""
+        return (0, column) if self.origins is None else self.origins[output][column]
+
+    @property
+    def used_features(self) -> IntArray:
+        """Attributes of its terms, ascending."""
+        used = {
+            feature
+            for terms, (coef, _) in zip(self.terms, self.points, strict=True)
+            for column in np.flatnonzero(coef).tolist()
+            for feature in terms[column].features
+        }
+        return np.array(sorted(used), dtype=np.int64)
+
+    @property
+    def n_terms(self) -> int:
+        """Most terms of an output."""
+        return max(int(np.count_nonzero(coef)) for coef, _ in self.points)
+
+
+def _average(parts: Sequence[tuple[Terms, Point]]) -> tuple[Terms, Point, tuple[tuple[int, int], ...]]:
+    """Return the candidates that any of several models uses, their mean coefficients, and where they come from."""
+    coefs: dict[Term, float] = {}
+    origins: dict[Term, tuple[int, int]] = {}
+    for run, (terms, (coef, _)) in enumerate(parts):
+        for column in np.flatnonzero(coef).tolist():
+            term = terms[column]
+            origins.setdefault(term, (run, column))
+            coefs[term] = coefs.get(term, 0.0) + float(coef[column]) / len(parts)
+    rules: list[Term] = [term for term in origins if isinstance(term, Rule)]
+    lines: list[Term] = sorted(term for term in origins if isinstance(term, Linear))
+    taken = [parts[run][0].take(np.array([column])) for run, column in (origins[term] for term in (*rules, *lines))]
+    whole = Terms(
+        tuple(rule for one in taken for rule in one.rules),
+        join_linear([one.linear for one in taken]),
+        tuple(aliases for one in taken for aliases in one.aliases),
+    )
+    intercept = float(np.mean([own for _, (_, own) in parts]))
+    ordered = (*rules, *lines)
+    return whole, (np.array([coefs[term] for term in ordered]), intercept), tuple(origins[term] for term in ordered)
+
+
+def list_lengths(n_terms: int, n_forced: int) -> list[int]:
+    """Return the lengths of lists for a model of so many terms, all shorter than it.
+
+    Examples
+    --------
+    >>> list_lengths(50, 0)[-5:]
+    [29, 30, 34, 39, 45]
+    """
+    lengths = list(range(EVERY_LENGTH + 1))
+    while lengths[-1] < LONGEST:
+        lengths.append(round(lengths[-1] * GROWTH))
+    return [length for length in lengths if n_forced <= length < n_terms]
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Rows to make lists from, with the attributes that the large model uses.
+
+    Attributes
+    ----------
+    columns : Columns
+        Attributes that are not used have no values.
+    weights : ndarray of shape (n_rows,), optional
+    """
+
+    columns: Columns
+    weights: FloatArray | None
+
+    @classmethod
+    def of(cls, data: TrainingData, rows: IntArray, large: Large, n_imagined: int) -> "Sheet":
+        """Return some rows, and imagined ones beside them where there are fewer than so many.
+
+        The large model can be asked about any row. An imagined row is a real one in which each column has, with a small
+        chance, the value of another row; a list that has to follow the model there as well overfits less.
+        """
+        used = large.used_features
+        block, weights = data.columns.take(rows, used), data.weights_of(rows)
+        n_copies = max(n_imagined // max(rows.size, 1), 1)
+        rng = np.random.default_rng(0)
+        places: dict[str, int] = {}  # names must not decide which column is exchanged where
+        sources = [places.setdefault(data.columns.features[feature].source, len(places)) for feature in used.tolist()]
+        blocks = [block]
+        for _ in range(n_copies - 1):
+            exchanged = rng.random((len(places), rows.size))[sources] < EXCHANGED
+            blocks.append(np.where(exchanged, block[:, rng.permutation(rows.size)], block))
+        nothing = np.zeros(n_copies * rows.size)
+        arrays = dict(zip(used.tolist(), np.hstack(blocks), strict=True))
+        values = [arrays.get(feature, nothing) for feature in range(data.columns.n_features)]
+        columns = Columns(data.columns.features, values, nothing.size)
+        return cls(columns, None if weights is None else np.tile(weights, n_copies))
+
+    @property
+    def rows(self) -> IntArray:
+        """Positions of the rows."""
+        return np.arange(self.columns.n_rows)
+
+
+def make_lists(
+    sheet: Sheet,
+    goals: FloatArray,
+    large: Large,
+    lengths: Sequence[int],
+    projection: Projection,
+    constraints: Constraints,
+    *,
+    joint: bool,
+    n_threads: int,
+) -> list[list[Point]]:
+    """Return a list of each length: one point for each output, all but a few of its coefficients zero.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    goals : ndarray of shape (n_rows, n_outputs)
+        What the large model says of the rows.
+    large : Large
+    lengths : sequence of int
+        Most terms of an output, rising.
+    projection : Projection
+    constraints : Constraints
+    joint : bool
+        Whether a term enters for all outputs or for none; they then share their candidates.
+    n_threads : int
+    """
+    outputs = range(len(large.points))
+    parts = [list(outputs)] if joint else [[output] for output in outputs]
+
+    def find(part: Sequence[int]) -> list[_Found]:
+        found = _find(sheet, goals[:, part], large, part, lengths, constraints, n_threads if len(parts) == 1 else 1)
+        return [found] * len(part)
+
+    weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
+    weights = weights / weights.sum()
+
+    with one_blas_thread():
+        found = [one for part in run_tasks(find, parts, n_threads) for one in part]
+        near = [np.zeros(len(own.kept)) for own in found]
+        lists = []
+        for place in range(len(lengths)):
+            listed = [own.list_terms(place, start) for own, start in zip(found, near, strict=True)]
+            lines = found[0].gather(place, goals, weights) if len(found) == 1 else None
+            if lines is None:
+                points = project(projection, listed, goals, weights)
+            else:
+                columns, means, shares = lines
+                points = project(projection, [replace(listed[0], columns=columns)], means, shares)
+            near = [own.spread(place, coef) for own, (coef, _) in zip(found, points, strict=True)]
+            wide = zip(found, near, points, strict=True)
+            lists.append([(own.widen(coef), intercept) for own, coef, (_, intercept) in wide])
+    return lists
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The terms of an output's lists: columns of the large model's terms, and which of them each list has."""
+
+    kept: IntArray
+    bits: BitMatrix
+    columns: FloatArray
+    free: BoolArray
+    signs: IntArray | None
+    subsets: list[IntArray]
+    n_terms: int
+
+    def list_terms(self, place: int, near: FloatArray) -> Listed:
+        """Return the terms of a list, with coefficients that are near."""
+        chosen = self.subsets[place]
+        signs = None if self.signs is None else self.signs[chosen]
+        return Listed(self.columns[:, chosen], self.free[chosen], near[chosen], signs)
+
+    def gather(
+        self, place: int, goals: FloatArray, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Return the patterns of a list of rules, their mean goals and weights; None where rows serve better.
+
+        Rows of one pattern have one score, so that the mean of their goals stands for them.
+        """
+        chosen = self.subsets[place]
+        if not chosen.size or chosen[-1] >= self.bits.n_rules:
+            return None
+        bits = BitMatrix(self.bits.words[chosen], self.bits.n_rows)
+        table = PatternTable.count(bits, numbers=goals, weights=weights)
+        if not table.pays:
+            return None
+        return table.bits.to_dense().astype(np.float64), table.sums / table.weights[:, None], table.weights
+
+    def spread(self, place: int, coef: FloatArray) -> FloatArray:
+        """Return the coefficients of a list as those of the large model's terms."""
+        wide = np.zeros(len(self.kept))
+        wide[self.subsets[place]] = coef
+        return wide
+
+    def widen(self, coef: FloatArray) -> FloatArray:
+        """Return coefficients as those of all candidates."""
+        wide = np.zeros(self.n_terms)
+        wide[self.kept] = coef
+        return wide
+
+
+def _find(
+    sheet: Sheet,
+    goals: FloatArray,
+    large: Large,
+    outputs: Sequence[int],
+    lengths: Sequence[int],
+    constraints: Constraints,
+    n_threads: int,
+) -> _Found:
+    """Find the terms of the lists of outputs that are chosen together."""
+    terms = large.terms[outputs[0]]
+    spared = constraints.unpenalised(terms)
+    used = np.any([large.points[output][0] != 0 for output in outputs], axis=0)
+    kept = np.flatnonzero(used if spared is None else used | spared)
+    taken = terms.take(kept)
+    program = compile_rules(taken.rules, sheet.columns.n_features)
+    bits, linear = evaluate_terms(sheet.columns, slice(None), program, taken.linear, n_threads)
+    columns = np.hstack([bits.to_dense(), linear])
+    weights = np.ones(len(columns)) if sheet.weights is None else sheet.weights
+    shares = weights / weights.sum()
+    statistics = Statistics.zeros(1, len(taken.rules), linear.shape[1], len(outputs))
+    statistics.update(0, bits, linear, goals, sheet.weights)
+    moments = statistics.moments()
+    problem = as_problems(moments)[0]
+    pulls = ((goals - shares @ goals).T * shares) @ columns
+    free = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
+    signs = constraints.signs(taken)
+    reference = Reference(problem.gram, pulls, signs, free if free.any() else None)
+    order = order_terms(reference, max(lengths, default=0))
+    subsets = [np.sort(order[: max(length, int(free.sum()))]) for length in lengths]
+    return _Found(kept, bits, columns, free, signs, subsets, len(terms))
+
+
+def score_lists(
+    columns: Columns, rows: IntArray, large: Large, lists: Sequence[Sequence[Point]], n_threads: int
+) -> FloatArray:
+    """Return the scores of rows by every list, an ndarray of shape (n_lists, n_rows, n_outputs)."""
+    scores = np.empty((len(lists), rows.size, len(large.points)))
+    for output, all_terms in enumerate(large.terms):
+        coefs = np.array([points[output][0] for points in lists]).reshape(len(lists), len(all_terms))
+        intercepts = np.array([points[output][1] for points in lists])
+        used = np.flatnonzero(coefs.any(axis=0))
+        terms = all_terms.take(used)
+        program = compile_rules(terms.rules, columns.n_features)
+        bits, linear = evaluate_terms(columns, rows, program, terms.linear, n_threads)
+        values = np.hstack([bits.to_dense()[: rows.size], linear[: rows.size]])
+        scores[:, :, output] = coefs[:, used] @ values.T + intercepts[:, None]
+    return scores
+
+
+def score_large(sheet: Sheet, large: Large) -> FloatArray:
+    """Return the scores of rows by the large model, an ndarray of shape (n_rows, n_outputs)."""
+    scores: FloatArray = score_lists(sheet.columns, sheet.rows, large, [large.points], 1)[0]
+    return scores

@@ -1,0 +1,188 @@
+"""From a large model to its front: lists of every length, made in the whole data and without each fold, and judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from rulegrove._progress import Progress
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.estimators import autos
+from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._fitted import Fitted, HeldOut, make_model
+from rulegrove.estimators._fitting import Pool
+from rulegrove.estimators._lists import Large, Sheet, list_lengths, make_lists, score_large, score_lists
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._units import Units, shift
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.front import Front, FrontLine, measure_fidelity, measure_lines
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.target import Target
+from rulegrove.projection import Point
+from rulegrove.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class Shortening:
+    """How lists are made of a large model.
+
+    Attributes
+    ----------
+    target : Target
+    constraints : Constraints
+    joint : bool
+        Whether a term enters for all outputs or for none.
+    n_threads : int
+    """
+
+    target: Target
+    constraints: Constraints
+    joint: bool
+    n_threads: int
+
+    def make(
+        self, data: TrainingData, rows: IntArray, large: Large, link: Link | None, lengths: Sequence[int]
+    ) -> list[list[Point]]:
+        """Return the lists of a large model that was fitted to these rows."""
+        if not lengths:
+            return []
+        sheet = Sheet.of(data, rows, large, autos.IMAGINED_ROWS)
+        goals, exponent = self.target.goals(score_large(sheet, large), link), find_unit(data)
+        lists = make_lists(
+            sheet,
+            shift(goals, -exponent),
+            large,
+            lengths,
+            self.target.projection,
+            self.constraints,
+            joint=self.joint,
+            n_threads=self.n_threads,
+        )
+        return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
+
+
+def make_front(
+    shortening: Shortening,
+    data: TrainingData,
+    folds: IntArray,
+    runs: Sequence[Sequence[Pool]],
+    large: Large,
+    whole: Fitted,
+    held_out: HeldOut | None,
+    *,
+    honest: bool,
+    progress: Progress,
+) -> Front:
+    """Make lists of every length and judge them on held-out rows.
+
+    Parameters
+    ----------
+    shortening : Shortening
+    data : TrainingData
+        In the units of the user.
+    folds : ndarray of shape (n_rows,)
+        Fold of every row.
+    runs : sequence of sequence of Pool
+        The pools of each run, of whose models the average is the large one.
+    large : Large
+        The large model as coefficients of candidates.
+    whole : Fitted
+        The large model, with its link.
+    held_out : HeldOut, optional
+        Rows with the scores of large models that were fitted without their folds.
+    honest : bool
+        Of the held-out rows, as in `ClassFigures`.
+    progress : Progress
+    """
+    target = shortening.target
+    lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
+    stage, n_parts = progress.stage("Shortening"), 1 + (0 if held_out is None else len(runs[0][0].fold_terms))
+    link = whole.model.link
+    lists = shortening.make(data, draw_rows(data, data.rows), large, link, lengths)
+    stage(1, n_parts)
+    designs = [[pool.design for pool in pools] for pools in runs]
+    lines = [make_model(data, designs, large, points) for points in lists]
+    shares = share_rules(target, data, [line.model for line in lines])
+    lines = [replace(line, class_shares=shares) for line in lines]
+    front = partial(Front, loss_name=target.loss_name, describe=target.rank)
+    if held_out is None:
+        links = [target.link_list(None) for _ in lines]
+        linked = [_link(target, whole.model, line, own) for line, own in zip(lines, links, strict=True)]
+        own_lines = [FrontLine(line, own) for line, own in zip(linked, links, strict=True)]
+        return front([*own_lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
+    scores = np.empty((len(lengths) + 1, *held_out.scores.shape))
+    scores[-1] = held_out.scores - data.offset
+    for fold in range(len(runs[0][0].fold_terms)):
+        here = np.flatnonzero(folds[held_out.rows] == fold)
+        own = Large.average([large_of_fold(pools, fold) for pools in runs])
+        rows = draw_rows(data, data.rows[folds[data.rows] != fold])
+        own_lists = shortening.make(data, rows, own, link, lengths)
+        scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
+        stage(2 + fold, n_parts)
+    judged = [replace(held_out, scores=own + data.offset) for own in scores]
+    links = [*(target.link_list(own) for own in judged[:-1]), link]
+    exponent = find_unit(data)
+    told_in = replace(held_out, targets=shift(held_out.targets, -exponent))
+    scores = shift(scores, -exponent)
+    both = [target.measure_rows(own, one, told_in) for own, one in zip(scores, links, strict=True)]
+    losses, errors = (np.array(part) for part in zip(*both, strict=True))
+    measured = measure_lines(losses, errors, held_out.weights)
+    said = np.array([target.goals(own, one) for own, one in zip(scores, links, strict=True)])
+    measured["fidelity"] = measure_fidelity(said, held_out.weights)
+    shown = target.tell_error(measured["error"], measured["error_se"])
+    measured["error"], measured["error_se"] = (shift(values, exponent) for values in shown)
+    linked = [*(_link(target, whole.model, line, own) for line, own in zip(lines, links[:-1], strict=True)), whole]
+    figures = [target.judge(line.model, own, data, honest=honest) for line, own in zip(linked, judged, strict=True)]
+    kept = [*links[:-1], target.fitted_link]
+    return front(
+        (
+            FrontLine(line, own, held_out=told, **{name: float(values[place]) for name, values in measured.items()})
+            for place, (line, own, told) in enumerate(zip(linked, kept, figures, strict=True))
+        ),
+        base_loss=target.base_loss(told_in),
+    )
+
+
+def find_unit(data: TrainingData) -> int:
+    """Return the power of two in whose units lists are made and judged: targets whose squares are no numbers."""
+    return Units.of_target(float(np.abs(data.targets[data.rows]).max())).target
+
+
+def large_of(pools: Sequence[Pool]) -> Large:
+    """Return the large model of pools with chosen points."""
+    chosen = [(pool.design.terms, one.path, one.selection) for pool in pools for one in pool.outputs]
+    return Large(
+        tuple(terms for terms, _, _ in chosen),
+        tuple(path.point(selection.index, selection.mix) for _, path, selection in chosen),
+    )
+
+
+def large_of_fold(pools: Sequence[Pool], fold: int) -> Large:
+    """Return the large model without a fold."""
+    chosen = [(pool.fold_terms[fold], one.selection.fold_points[fold]) for pool in pools for one in pool.outputs]
+    return Large(tuple(terms for terms, _ in chosen), tuple(point for _, point in chosen))
+
+
+def share_rules(target: Target, data: TrainingData, models: Sequence[RuleModel]) -> dict[Rule, FloatArray] | None:
+    """Return what the training rows tell of the rules of models beyond the statistics, if the target needs it."""
+    rules = list(dict.fromkeys(term for model in models for term in model.terms if isinstance(term, Rule)))
+    shares = target.share_rules(data, rules)
+    return None if shares is None else dict(zip(rules, shares, strict=True))
+
+
+def _link(target: Target, whole: RuleModel, fitted: Fitted, link: Link | None) -> Fitted:
+    """Return a list with its link; what turns its scores into predictions otherwise is that of the large model."""
+    own = fitted.model
+    model = replace(whole, terms=own.terms, coefs=own.coefs, intercept=own.intercept)
+    return replace(fitted, model=target.give_link(model, link))
+
+
+def draw_rows(data: TrainingData, rows: IntArray) -> IntArray:
+    """Return the rows that lists are made from: all of few, or a fixed draw of many."""
+    n_wanted = max(autos.LIST_ROWS // data.targets.shape[1], autos.LEAST_LIST_ROWS)
+    if rows.size <= n_wanted:
+        return rows
+    if data.drawn is not None:
+        return np.sort(rows[np.argpartition(data.drawn.ranks[rows], n_wanted - 1)[:n_wanted]])
+    return np.sort(np.random.default_rng(0).choice(rows, n_wanted, replace=False))

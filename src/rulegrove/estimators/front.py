@@ -1,0 +1,274 @@
+"""The front: models of every length from one fit, and what each of them costs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from rulegrove._frames import Backend, make_frame
+from rulegrove._typing import FloatArray
+from rulegrove.estimators._fitted import Fitted
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.rule_table import RuleTable, html_row
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.rules.rule import Rule
+
+# What a shorter list may lose of the deviance that the best one explains: a table of a million rows tells a thousand
+# rules from nine hundred, which nobody needs to know.
+TOLERANCE = 0.01
+# Where a number caps the list, a shorter one does if it says what the longest one says, all but so much of it, and is
+# no worse. The loss alone would choose by chance: small differences of it are noise.
+UNFAITHFUL = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class FrontLine:
+    """One length of the front.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The model of this length, with what the training rows say of its terms.
+    link : Temperature or Curves, optional
+        What was fitted to held-out scores to turn scores into probabilities.
+    error, error_se : float
+        On held-out rows, with its standard error: the share of wrong classes, or the root of the mean squared error of
+        numbers. NaN where no rows were held out.
+    loss, loss_se : float
+        Likewise the log loss of classes, or the mean squared error of numbers; of numbers that have no squares, such as
+        1e200, in other units, which are powers of two.
+    excess_se : float
+        Standard error of the difference between this loss and that of the best line, row by row.
+    fidelity : float
+        How much of what the large model says of held-out rows the line says too: one minus the squared difference of
+        their probabilities (or numbers) over the variance of the large model's.
+    held_out : Figures, optional
+        All figures of the held-out rows.
+    """
+
+    fitted: Fitted
+    link: Link | None = None
+    error: float = np.nan
+    error_se: float = np.nan
+    loss: float = np.nan
+    loss_se: float = np.nan
+    excess_se: float = np.nan
+    fidelity: float = np.nan
+    held_out: Figures | None = None
+
+    @property
+    def terms(self) -> int:
+        """Most terms of an output."""
+        coefs = np.atleast_2d(self.fitted.model.coefs)
+        return int(np.count_nonzero(coefs, axis=1).max(initial=0))
+
+    @property
+    def rules(self) -> int:
+        """Different terms of all outputs: what there is to read."""
+        return len(self.fitted.model.terms)
+
+    @property
+    def conditions(self) -> float:
+        """Mean number of conditions of a rule; a linear term has one."""
+        counts = [len(term.conditions) if isinstance(term, Rule) else 1 for term in self.fitted.model.terms]
+        return float(np.mean(counts)) if counts else 0.0
+
+    @property
+    def active(self) -> float:
+        """Mean number of rules that hold on a row."""
+        supports = zip(self.fitted.model.terms, self.fitted.supports, strict=True)
+        return float(sum(support for term, support in supports if isinstance(term, Rule)))
+
+
+class Front(Sequence[FrontLine]):
+    """Models of rising length from one fit, the large one last.
+
+    A sequence of `FrontLine`; prints as a table, and `to_frame` gives a data frame.
+
+    Parameters
+    ----------
+    lines : iterable of FrontLine
+    loss_name : str
+        What `FrontLine.loss` is, as the name of a column.
+    base_loss : float
+        That of a model without terms.
+    describe : callable
+        Returns the table of the terms of a line.
+    chosen : int
+        The line that the model is.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("pima")
+    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> list(model.front_.to_dict())
+    ['terms', 'rules', 'conditions', 'active', 'fidelity', 'error', 'error_se', 'log_loss', 'log_loss_se']
+    >>> model.front_[model.front_.chosen].rules == len(model.rules_)
+    True
+    """
+
+    def __init__(
+        self,
+        lines: Iterable[FrontLine],
+        *,
+        loss_name: str,
+        base_loss: float,
+        describe: Callable[[Fitted], RuleTable],
+        chosen: int = -1,
+    ) -> None:
+        self._lines = tuple(lines)
+        self.loss_name, self.base_loss, self.describe = loss_name, base_loss, describe
+        self.chosen = chosen % len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> FrontLine: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[FrontLine, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> FrontLine | tuple[FrontLine, ...]:
+        return self._lines[index]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def list_rules(self, index: int) -> RuleTable:
+        """Return the terms of a line, ranked and in words.
+
+        Parameters
+        ----------
+        index : int
+            Of the line.
+        """
+        return self.describe(self._lines[index].fitted)
+
+    def choosing(self, chosen: int) -> "Front":
+        """Return the same front with another line chosen."""
+        return Front(
+            self._lines, loss_name=self.loss_name, base_loss=self.base_loss, describe=self.describe, chosen=chosen
+        )
+
+    def choose(self, max_terms: int | str | None, max_rules: int | None = None) -> int:
+        """Return the line of the shortest list that is good enough.
+
+        Parameters
+        ----------
+        max_terms : int, "auto" or None
+            Most terms of an output; None for no limit, which is the large model unless `max_rules` has one. "auto"
+            takes the shortest list whose held-out loss exceeds that of the best by at most one standard error of their
+            difference, or by 1 % of what the best one explains, whichever is more. With a number it is the shortest
+            list that says 97 % of what the longest allowed one says (see `FrontLine.fidelity`) and has no larger loss.
+        max_rules : int, optional
+            Most different terms of all outputs.
+        """
+        limit = None if isinstance(max_terms, str) else max_terms
+        allowed = [
+            place
+            for place, line in enumerate(self._lines)
+            if (limit is None or line.terms <= limit) and (max_rules is None or line.rules <= max_rules)
+        ]
+        if not allowed:
+            least = self._lines[0]
+            raise InvalidInputError(
+                f"The shortest list has {least.terms} terms of a class and {least.rules} in all, more than "
+                f"max_terms={max_terms} and max_rules={max_rules} allow."
+            )
+        losses = np.array([self._lines[place].loss for place in allowed])
+        if (max_terms is None and max_rules is None) or np.isnan(losses).all():
+            return allowed[-1]
+        if max_terms != "auto":
+            fidelity = np.array([self._lines[place].fidelity for place in allowed])
+            alike = fidelity >= (1.0 - UNFAITHFUL) * fidelity[-1]
+            return allowed[int(np.argmax(alike & (losses <= losses[-1])))]
+        best = int(np.nanargmin(losses))
+        slack = TOLERANCE * max(self.base_loss - losses[best], 0.0)
+        excess = np.maximum(slack, [self._lines[place].excess_se for place in allowed])
+        return allowed[int(np.argmax(losses <= losses[best] + excess))]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns of the table by name."""
+        loss = self.loss_name
+        names = {name: name for name in ("terms", "rules", "conditions", "active", "fidelity", "error", "error_se")}
+        names |= {loss: "loss", f"{loss}_se": "loss_se"}
+        return {name: [getattr(line, field) for line in self._lines] for name, field in names.items()}
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return the front as a data frame, a row for each length.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which kind; None takes the first of them that is installed.
+        """
+        return make_frame(self.to_dict(), backend)
+
+    def _cells(self) -> list[list[str]]:
+        """Return the header and the rows for display, the chosen one marked."""
+        header = ["", "terms", "rules", "conditions", "active", "error", self.loss_name.replace("_", " ")]
+        rows = [header]
+        for place, line in enumerate(self._lines):
+            mark = "*" if place == self.chosen else ""
+            figures = [_show(line.error, line.error_se), _show(line.loss, line.loss_se)]
+            sizes = [str(line.terms), str(line.rules), f"{line.conditions:.1f}", f"{line.active:.1f}"]
+            rows.append([mark, *sizes, *figures])
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self._cells()
+        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._cells()
+        body = "".join(html_row(row) for row in rows)
+        return f"<table><thead>{html_row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def _show(value: float, error: float) -> str:
+    """Return a figure with its standard error."""
+    return "" if np.isnan(value) else f"{value:.4g} ± {error:.2g}"
+
+
+def measure_lines(losses: FloatArray, errors: FloatArray, weights: FloatArray | None) -> dict[str, FloatArray]:
+    """Return mean loss and error of every line, their standard errors, and those of the excess over the best line.
+
+    Parameters
+    ----------
+    losses, errors : ndarray of shape (n_lines, n_rows)
+        Of held-out rows.
+    weights : ndarray of shape (n_rows,), optional
+    """
+    shares = np.ones(losses.shape[1]) if weights is None else weights
+    shares = shares / shares.sum()
+
+    def spread(values: FloatArray) -> FloatArray:
+        centred = values - (values @ shares)[:, None]
+        return np.asarray(np.sqrt(centred**2 @ shares**2))
+
+    means = losses @ shares
+    return {
+        "loss": means,
+        "loss_se": spread(losses),
+        "error": errors @ shares,
+        "error_se": spread(errors),
+        "excess_se": spread(losses - losses[int(np.argmin(means))]),
+    }
+
+
+def measure_fidelity(said: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Return how much of what the last line says each line says too; 1 where the last one says the same of all rows.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_lines, n_rows, n_outputs)
+        Probabilities or numbers that each line gives.
+    weights : ndarray of shape (n_rows,), optional
+    """
+    large = said[-1]
+    spread = np.average(np.sum((large - np.average(large, axis=0, weights=weights)) ** 2, axis=1), weights=weights)
+    distances = np.average(np.sum((said - large) ** 2, axis=2), axis=1, weights=weights)
+    return np.ones(len(said)) if spread == 0.0 else 1.0 - distances / spread

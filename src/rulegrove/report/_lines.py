@@ -1,0 +1,89 @@
+"""The front as a report keeps it: a model for each length, or the one model that there is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove.design.terms import Term
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.front import Front
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.rule_table import RuleTable
+from rulegrove.plots.front import ERROR_WORDS, LOSS_WORDS
+from rulegrove.report._numbers import shorten
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A model that the page can show.
+
+    Attributes
+    ----------
+    model : RuleModel
+    rules : RuleTable
+        Its terms, ranked and described.
+    held_out : Figures, optional
+        How well held-out rows were predicted.
+    """
+
+    model: RuleModel
+    rules: RuleTable
+    held_out: Figures | None
+
+
+def read_line(model: BaseRuleEnsemble, place: int) -> Line:
+    """Return the model of a line of the front; without a front the model itself."""
+    front = model.front_
+    if front is None:
+        return Line(model.model_, model.rules_, model.held_out_)
+    return Line(front[place].fitted.model, front.list_rules(place), front[place].held_out)
+
+
+def list_lines(model: BaseRuleEnsemble) -> list[Line]:
+    """Return the models of all lengths, the shortest first; without a front the model alone."""
+    return [read_line(model, place) for place in range(1 if model.front_ is None else len(model.front_))]
+
+
+def list_terms(lines: Sequence[Line]) -> list[Term]:
+    """Return all terms of some models, each once."""
+    return list(dict.fromkeys(term for line in lines for term in line.model.terms))
+
+
+def describe_front(front: Front | None) -> dict[str, Any] | None:
+    """Return what is known of each length of the front, for the page; None where there is but one."""
+    if front is None or len(front) < 2:
+        return None
+    columns = front.to_dict()
+    classes = front.loss_name == "log_loss"
+    names = {"error": ERROR_WORDS[front.loss_name]}
+    if classes:  # the loss of numbers is but the square of their error
+        names[front.loss_name] = LOSS_WORDS[front.loss_name]
+    return {
+        "terms": columns["terms"],
+        "rules": columns["rules"],
+        "chosen": front.chosen,
+        "panels": [
+            {
+                "name": f"{words} held out",
+                "share": classes and name == "error",
+                "values": shorten(columns[name]),
+                "standard_errors": shorten(columns[f"{name}_se"]),
+            }
+            for name, words in names.items()
+            if np.isfinite(columns[name]).any()
+        ],
+    }
+
+
+def describe_line(line: Line, terms: Sequence[Term]) -> list[dict[str, Any]]:
+    """Return the terms of each output, by their places among all, with every bit of their coefficients."""
+    places = {term: place for place, term in enumerate(terms)}
+    own = np.array([places[term] for term in line.model.terms], dtype=np.int64)
+    outputs = zip(np.atleast_2d(line.model.coefs), np.atleast_1d(line.model.intercept), strict=True)
+    return [
+        {"terms": own[coefs != 0].tolist(), "coefs": shorten(coefs[coefs != 0], None), "intercept": float(intercept)}
+        for coefs, intercept in outputs
+    ]
