@@ -117,7 +117,7 @@ def test_sentences_begin_with_the_part():
     row = model.explain(table)[0]
     for sentence, term, part in zip(row.sentences, row.terms, row.parts, strict=True):
         assert sentence == f"{part:+.4g} for yes. {term.sentence}"
-    number = fit("regression")[0].explain(table)[0]
+    number = max(fit("regression")[0].explain(table), key=lambda row: len(row.parts))  # on some rows no rule holds
     assert number.sentences[0] == f"{number.parts[0]:+.4g}. {number.terms[0].sentence}"
 
 
