@@ -1,4 +1,7 @@
-"""Coefficients of lists against dense least squares, general minimisers of the same objective, and scikit-learn."""
+"""Coefficients of lists against dense least squares, general minimisers of the same objective, and scikit-learn.
+
+Also of `_projection_kernels.py`, whose loop brings probabilities near to their goals.
+"""
 
 from dataclasses import replace
 
@@ -7,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, logit, logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
+from rulegrove import _projection_kernels as kernels
+from rulegrove._projection_kernels import SETTLED
 from rulegrove.projection import (
-    _SETTLED,
     LEAST_PROBABILITY,
     RIDGE,
     RIDGE_OF_NUMBERS,
@@ -124,7 +128,97 @@ def test_probabilities_are_met_as_nearly_as_by_a_general_minimiser(seed, n_outpu
     points = OfProbabilities().solve(outputs, goals, weights)
     least, _ = minimise(outputs, goals, weights)
     excess = divergence(outputs, goals, weights, points) - least
-    assert excess <= _SETTLED * null_divergence(goals, weights)
+    assert excess <= SETTLED * null_divergence(goals, weights)
+
+
+def solve_plainly(outputs, goals, weights):
+    """Return the points of the same sweeps in NumPy, with the scores of all outputs at each step."""
+    goals = np.clip(goals, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY).T
+    goals = goals if len(goals) == 1 else goals / goals.sum(axis=0)
+    odds = logit(goals @ weights) if len(goals) == 1 else np.log(goals @ weights)
+    means = [weights @ listed.columns for listed in outputs]
+    designs = [
+        np.column_stack([np.ones(len(weights)), listed.columns - own])
+        for listed, own in zip(outputs, means, strict=True)
+    ]
+    ridges = [np.append(0.0, RIDGE * np.where(listed.free, 0.0, spreads(listed, weights))) for listed in outputs]
+
+    def score(coefs):
+        return np.array([design @ coef for design, coef in zip(designs, coefs, strict=True)])
+
+    def level(scores):
+        return np.logaddexp(0.0, scores[0]) if len(scores) == 1 else logsumexp(scores, axis=0)
+
+    def risk(coefs):
+        scores = score(coefs)
+        fit = weights @ (level(scores) - (goals * scores).sum(axis=0))
+        return fit + sum(0.5 * own @ coef**2 for own, coef in zip(ridges, coefs, strict=True))
+
+    empty = [np.append(start, 0.0 * listed.start) for start, listed in zip(odds, outputs, strict=True)]
+    coefs = [np.append(start, listed.start) for start, listed in zip(odds, outputs, strict=True)]
+    coefs, null = (coefs if risk(coefs) <= risk(empty) else empty), risk(empty)
+    for _ in range(10):
+        tried, promised = list(coefs), 0.0
+        for place, design in enumerate(designs):
+            scores = score(tried)
+            told = np.exp(scores[place] - level(scores))
+            slope = design.T @ (weights * (told - goals[place])) + ridges[place] * tried[place]
+            curvature = (design.T * (weights * told * (1.0 - told))) @ design
+            curvature += np.diag(ridges[place] + 1e-12 * (1.0 + curvature.diagonal()))
+            step = np.linalg.solve(curvature, slope)
+            tried[place], promised = tried[place] - step, promised + slope @ step
+        halvings = 0
+        while risk(tried) > risk(coefs) and halvings < 10:
+            tried = [0.5 * (one + other) for one, other in zip(coefs, tried, strict=True)]
+            halvings += 1
+        if risk(tried) > risk(coefs):
+            break
+        coefs = tried
+        if promised <= SETTLED * null:
+            break
+    return [(coef[1:], coef[0] - own @ coef[1:]) for coef, own in zip(coefs, means, strict=True)]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("scale", [0.0, 0.3, 20.0])
+@pytest.mark.parametrize("sizes", [[1], [5], [0, 4], [3, 1, 6], [2, 2, 2, 2]])
+def test_probabilities_equal_those_of_plain_sweeps(sizes, scale):
+    """Outputs of unlike sizes, from nowhere, from a start that is near and from one that is worse than none."""
+    rng = np.random.default_rng([len(sizes), sizes[0]])
+    outputs = make_outputs(rng, 60, sizes, n_free=1)
+    outputs = [replace(listed, start=scale * rng.normal(size=len(listed.start))) for listed in outputs]
+    goals, weights = make_goals(rng, outputs), make_weights(rng, 60)
+    found, expected = (solve(outputs, goals, weights) for solve in (OfProbabilities().solve, solve_plainly))
+    np.testing.assert_allclose(join(found), join(expected), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.kernel
+def test_halved_steps_equal_those_of_plain_sweeps():
+    """All but certain goals from a start that is too certain of them, where the curvature is small: steps overshoot."""
+    (listed,) = make_outputs(np.random.default_rng(2), 60, [3])
+    goals = (listed.columns[:, :1] > 0).astype(np.float64)
+    certain = replace(listed, free=np.ones(3, dtype=bool), start=np.array([20.0, 0.0, 0.0]))
+    weights = np.full(60, 1 / 60)
+    found, expected = (solve([certain], goals, weights) for solve in (OfProbabilities().solve, solve_plainly))
+    np.testing.assert_allclose(join(found), join(expected), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.kernel
+def test_systems_are_solved_as_by_numpy():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(6, 6))
+    matrix, values = root @ root.T, rng.normal(size=6)
+    expected = np.linalg.solve(matrix, values)
+    kernels._solve(matrix, values, 6)
+    np.testing.assert_allclose(values, expected)
+
+
+@pytest.mark.kernel
+def test_a_term_without_a_pivot_does_not_move():
+    """A term that another repeats, without anything that tells them apart."""
+    values = np.array([2.0, 2.0, 3.0])
+    kernels._solve(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), values, 3)
+    np.testing.assert_array_equal(values, [2.0, 0.0, 3.0])
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -154,7 +248,7 @@ def test_a_further_step_would_gain_nothing(seed, n_outputs):
         ]
     ) / (4 * size**2)
     promised = slope @ np.linalg.pinv(curvature, rcond=1e-6, hermitian=True) @ slope
-    assert promised <= _SETTLED * null_divergence(goals, weights)
+    assert promised <= SETTLED * null_divergence(goals, weights)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -175,7 +269,7 @@ def test_soft_labels_are_hard_ones_by_their_weights(n_classes):
     found, least = (divergence(outputs, goals[:, -len(outputs) :], weights, one) for one in (points, expected))
     null = null_divergence(goals, weights)
     # Classes that share their terms meet slowly where all their coefficients move together, which hardly matters.
-    assert abs(found - least) <= (_SETTLED * null if n_classes == 2 else 1e-3 * (null - least))
+    assert abs(found - least) <= (SETTLED * null if n_classes == 2 else 1e-3 * (null - least))
 
 
 @pytest.mark.parametrize("projection", [OfNumbers(), OfProbabilities()])
@@ -204,7 +298,7 @@ def test_where_it_starts_does_not_matter(projection, n_outputs):
             np.testing.assert_array_equal(join(points), join(plain))
             continue
         one, other = (divergence(outputs, goals, weights, found) for found in (plain, points))
-        assert abs(one - other) <= _SETTLED * null_divergence(goals, weights)
+        assert abs(one - other) <= SETTLED * null_divergence(goals, weights)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -287,7 +381,7 @@ def test_signs_of_probabilities_against_a_bounded_minimiser(seed, n_outputs):
     null, found = null_divergence(goals, weights), divergence(outputs, goals, weights, points)
     least, _ = minimise(outputs, goals, weights, bounds)
     assert found >= least - 1e-7
-    assert found - least <= 0.02 * (null - least) + _SETTLED * null
+    assert found - least <= 0.02 * (null - least) + SETTLED * null
     kept = [listed.take(np.flatnonzero(coef)) for listed, (coef, _) in zip(outputs, points, strict=True)]
     alone, _ = minimise(kept, goals, weights)
-    assert found - alone <= _SETTLED * null
+    assert found - alone <= SETTLED * null

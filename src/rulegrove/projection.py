@@ -1,5 +1,6 @@
 """Coefficients of a short list: those with which it comes nearest to what a large model says of each row."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,15 +9,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logit
 
+from rulegrove._projection_kernels import approach
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 
 RIDGE = 0.01  # of the variance of each term, where coefficients are log odds
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
-_MAX_SWEEPS = 10
-_MAX_HALVINGS = 10
-_MOST_ODDS = 30.0  # a step that goes beyond is taken back
-_SETTLED = 1e-5  # of the divergence of the model without terms: a sweep that promises to gain less is the last
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
 
@@ -114,86 +112,24 @@ class OfProbabilities:
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
-        goals = np.clip(goals, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY).T
-        if len(outputs) > 1:
-            goals = goals / goals.sum(axis=0)
+        goals = np.clip(goals.T, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        goals = np.ascontiguousarray(goals if len(outputs) == 1 else goals / goals.sum(axis=0))
         shares = goals @ weights
         odds = logit(shares) if len(outputs) == 1 else np.log(shares)
-        blocks = [
-            _Block.of(listed, goal, weights, float(start))
-            for listed, goal, start in zip(outputs, goals, odds, strict=True)
+        null = np.logaddexp(0.0, odds[0]) - shares @ odds if len(outputs) == 1 else -shares @ odds
+        bounds = np.cumsum([0, *(1 + len(listed.start) for listed in outputs)])
+        places = list(itertools.pairwise(bounds.tolist()))
+        design, ridges, coefs = np.ones((bounds[-1], len(weights))), np.zeros(bounds[-1]), np.empty(bounds[-1])
+        means = [weights @ listed.columns for listed in outputs]
+        for listed, centre, start, (first, last) in zip(outputs, means, odds, places, strict=True):
+            terms = np.subtract(listed.columns.T, centre[:, None], out=design[first + 1 : last])
+            ridges[first + 1 : last] = _ridges(np.square(terms) @ weights, listed.free, RIDGE)
+            coefs[first], coefs[first + 1 : last] = start, listed.start
+        approach(design, bounds, goals, weights.copy(), ridges, odds, float(null), coefs)
+        return [
+            (coefs[first + 1 : last], float(coefs[first] - centre @ coefs[first + 1 : last]))
+            for centre, (first, last) in zip(means, places, strict=True)
         ]
-        scores = np.array([block.design @ block.coef for block in blocks])
-
-        def risk(coefs: Sequence[FloatArray], scores: FloatArray) -> float:
-            fit = _normaliser(scores) - np.einsum("cn,cn->n", goals, scores)
-            return float(weights @ fit) + sum(
-                0.5 * float(block.ridges @ coef**2) for block, coef in zip(blocks, coefs, strict=True)
-            )
-
-        coefs = [block.coef for block in blocks]
-        now, null = risk(coefs, scores), float(_normaliser(odds[:, None])[0] - shares @ odds)
-        if now > null:  # a start that is worse than no terms: steps from there may go astray
-            coefs = [
-                np.concatenate([[start], np.zeros(len(coef) - 1)]) for start, coef in zip(odds, coefs, strict=True)
-            ]
-            scores, now = np.repeat(odds[:, None], len(weights), axis=1), null
-        for _ in range(_MAX_SWEEPS):
-            moved, tried, promised = scores.copy(), [], 0.0
-            level = _normaliser(scores)
-            parts, total = np.exp(scores - level), np.ones(len(weights))  # a sweep costs as much as there are outputs
-            for place, (block, coef) in enumerate(zip(blocks, coefs, strict=True)):
-                step, gain = block.step(coef, parts[place] / np.maximum(total, parts[place]), weights)
-                moved[place] -= block.design @ step
-                total += np.exp(np.minimum(moved[place] - level, _MOST_ODDS)) - parts[place]
-                tried.append(coef - step)
-                promised += gain
-            after = risk(tried, moved)
-            for _ in range(_MAX_HALVINGS):
-                if after <= now:
-                    break
-                moved = 0.5 * (scores + moved)
-                tried = [0.5 * (coef + other) for coef, other in zip(coefs, tried, strict=True)]
-                after = risk(tried, moved)
-            if after > now:
-                break
-            coefs, scores, now = tried, moved, after
-            if promised <= _SETTLED * null:
-                break
-        return [(coef[1:], float(coef[0] - block.means @ coef[1:])) for block, coef in zip(blocks, coefs, strict=True)]
-
-
-def _normaliser(scores: FloatArray) -> FloatArray:
-    """Return what makes probabilities of scores add up to one; one output stands against a class of score 0."""
-    if len(scores) == 1:
-        return np.asarray(np.logaddexp(0.0, scores[0]))
-    most = scores.max(axis=0)
-    return np.asarray(most + np.log(np.exp(scores - most).sum(axis=0)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """One output in the making; the intercept is its first coefficient, and its terms are centred."""
-
-    design: FloatArray
-    goal: FloatArray
-    ridges: FloatArray
-    means: FloatArray
-    coef: FloatArray
-
-    @classmethod
-    def of(cls, listed: Listed, goal: FloatArray, weights: FloatArray, odds: float) -> "_Block":
-        means = weights @ listed.columns
-        design = np.column_stack([np.ones(len(goal)), listed.columns - means])
-        ridges = np.concatenate([[0.0], _ridges(weights @ design[:, 1:] ** 2, listed.free, RIDGE)])
-        return cls(design, goal, ridges, means, np.concatenate([[odds], listed.start]))
-
-    def step(self, coef: FloatArray, probability: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
-        """Return the Newton step, to be subtracted, and what it promises."""
-        slope = self.design.T @ (weights * (probability - self.goal)) + self.ridges * coef
-        curvature = (self.design.T * (weights * probability * (1.0 - probability))) @ self.design
-        step = _solve(curvature, self.ridges, slope)
-        return step, float(slope @ step)
 
 
 def _ridges(variances: FloatArray, free: BoolArray, ridge: float) -> FloatArray:
