@@ -11,10 +11,12 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
+    auc,
     confusion_matrix,
     log_loss,
     r2_score,
     roc_auc_score,
+    roc_curve,
     root_mean_squared_error,
 )
 from sklearn.model_selection import StratifiedKFold
@@ -78,6 +80,30 @@ def test_curves():
     np.testing.assert_allclose(bins.observed, observed, atol=1e-6)
     np.testing.assert_allclose(bins.predicted, predicted, atol=1e-6)
     assert bins.sizes.sum() == 5000
+
+
+@pytest.mark.parametrize("weights", ["none", "any", "some are zero"])
+@pytest.mark.parametrize("n_levels", [1, 2, 7, 150])
+def test_roc_is_that_of_scikit_learn(n_levels, weights):
+    """Few different probabilities, so that rows of both kinds tie, and few enough for a curve that is not thinned."""
+    codes, shares, own = draw_probabilities(2, 300)
+    levels = np.floor(n_levels * shares[:, 1]) / n_levels
+    own = {"none": None, "any": own, "some are zero": np.where(own < 0.8, 0.0, own)}[weights]
+    (roc,) = judge_classes(codes, codes, np.column_stack([1 - levels, levels]), own).rocs
+    wrong, right, _ = roc_curve(codes, levels, sample_weight=own, drop_intermediate=False)
+    assert roc.area == pytest.approx(auc(wrong, right), rel=1e-12)
+    curve, expected = np.array([roc.false_positives, roc.true_positives]), np.array([wrong, right])
+    nearest = np.abs(curve[:, :, None] - expected[:, None, :]).max(axis=0)
+    assert nearest.min(axis=1).max() < 1e-6
+    if n_levels < 10:
+        assert nearest.min(axis=0).max() < 1e-6
+
+
+def test_a_class_whose_rows_have_no_weight_has_no_roc():
+    codes = np.array([0, 0, 1, 1])
+    figures = judge_classes(codes, codes, np.full((4, 2), 0.5), codes.astype(np.float64))
+    assert np.isnan(figures.auc)
+    assert figures.rocs[0].false_positives.size == 0
 
 
 def test_a_class_that_no_row_has():

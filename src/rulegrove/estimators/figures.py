@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from sklearn.metrics import auc, roc_curve
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators._units import Units, shift
 
 N_BINS = 10  # of probabilities, even ones
@@ -415,17 +414,22 @@ def _log_loss(probabilities: FloatArray, weights: FloatArray | None) -> float:
     return -float(np.average(np.log(np.maximum(probabilities, np.finfo(np.float64).eps)), weights=weights))
 
 
-def _follow_roc(probabilities: FloatArray, positive: IntArray, weights: FloatArray | None, limit: int) -> Roc:
+def _follow_roc(probabilities: FloatArray, positive: BoolArray, weights: FloatArray | None, limit: int) -> Roc:
     """Return the ROC of a class, thinned to points that are even along it."""
-    if positive.all() or not positive.any():
+    own = np.ones(len(positive)) if weights is None else weights
+    order = np.argsort(-probabilities, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(probabilities[order])), len(order) - 1)  # rows that tie pass together
+    wrong, right = (np.append(0.0, np.cumsum((own * kind)[order])[ends]) for kind in (~positive, positive))
+    if not (wrong[-1] > 0.0 and right[-1] > 0.0):
         return Roc(np.empty(0), np.empty(0), np.nan)
-    wrong, right, _ = roc_curve(positive, probabilities, sample_weight=weights, drop_intermediate=False)
+    wrong, right = wrong / wrong[-1], right / right[-1]
     along = wrong + right
     kept = np.unique(np.searchsorted(along, np.linspace(0.0, along[-1], limit)).clip(max=len(along) - 1))
-    return Roc(wrong[kept].round(DIGITS), right[kept].round(DIGITS), float(auc(wrong, right)))
+    area = 0.5 * float(np.diff(wrong) @ (right[1:] + right[:-1]))
+    return Roc(wrong[kept].round(DIGITS), right[kept].round(DIGITS), area)
 
 
-def _bin(probabilities: FloatArray, came_true: IntArray, weights: FloatArray | None) -> Reliability:
+def _bin(probabilities: FloatArray, came_true: BoolArray, weights: FloatArray | None) -> Reliability:
     """Put rows into even bins of their probability; of those that are filled tell how often it came true."""
     places = np.searchsorted(np.linspace(0.0, 1.0, N_BINS + 1)[1:-1], probabilities)
     own = np.ones(len(places)) if weights is None else weights
