@@ -14,7 +14,7 @@ from rulegrove.datasets import load, make_waveform
 from rulegrove.estimators.calibration import Sigmoid, Steps, Temperature, fit_curves
 from rulegrove.exceptions import InvalidInputError
 
-SETTINGS = {"n_candidates": 150, "random_state": 0}
+SETTINGS = {"n_candidates": 100, "cv": 3, "random_state": 0}
 
 
 @settings(max_examples=25, deadline=None)

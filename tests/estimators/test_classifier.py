@@ -30,13 +30,19 @@ LABELS = {
 }
 
 
+@pytest.fixture(scope="module")
+def plain():
+    X, positive = make_data()
+    return make().fit(X, positive.astype(int))
+
+
 @pytest.mark.parametrize("name", LABELS)
 @pytest.mark.parametrize("wrap", [np.array, pd.Series, pl.Series, list])
-def test_labels_of_every_kind_give_the_same_model(name, wrap):
+def test_labels_of_every_kind_give_the_same_model(name, wrap, plain):
     X, positive = make_data()
     low, high = LABELS[name]
     y = [high if truth else low for truth in positive]
-    fitted, plain = make().fit(X, wrap(y)), make().fit(X, positive.astype(int))
+    fitted = make().fit(X, wrap(y))
     assert fitted.classes_.tolist() == [low, high]
     np.testing.assert_array_equal(fitted.coef_, plain.coef_)
     predicted = fitted.predict(X)

@@ -50,7 +50,7 @@ REFERENCE_MODELS = {  # name: estimator, rows, targets, parameters beside the co
     "ovr": (RuleEnsembleClassifier, _MIXED, _THIRDS, {"multiclass": "ovr", "calibration": "isotonic"}),
     "regressor": (RuleEnsembleRegressor, _MIXED, _SCORE, {**_LISTED, "solver": Glmnet(relax=True)}),
 }
-N_FUZZ = int(os.environ.get("RULEGROVE_FUZZ_CASES", "600"))  # a long run: RULEGROVE_FUZZ_CASES=20000
+N_FUZZ = int(os.environ.get("RULEGROVE_FUZZ_CASES", "300"))  # a long run: RULEGROVE_FUZZ_CASES=20000
 
 
 def document_of(model):

@@ -1,6 +1,7 @@
 """A fit as a function. Also of `target.py`: what every kind of target does alike shows in whole fits of two kinds."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from rulegrove.estimators.pipeline import fit_source, read_names
 from rulegrove.estimators.settings import Settings
 
 X, Y = load("pima", return_X_y=True)
-SETTINGS = Settings(n_candidates=40, random_state=0, n_jobs=1)
+SETTINGS = Settings(n_candidates=40, cv=3, random_state=0, n_jobs=1)
 
 
 def fit(target, y, settings=SETTINGS, **options):
@@ -27,7 +28,7 @@ def fit(target, y, settings=SETTINGS, **options):
 
 def test_the_record_is_what_the_estimator_takes_over():
     found = fit(Number(), X[:, 0])
-    model = RuleEnsembleRegressor(n_candidates=40, random_state=0, n_jobs=1).fit(X, X[:, 0])
+    model = RuleEnsembleRegressor(n_candidates=40, cv=3, random_state=0, n_jobs=1).fit(X, X[:, 0])
     np.testing.assert_array_equal(found.model.coefs, model.coef_)
     assert found.model.intercept == model.intercept_
     assert repr(found.settled) == repr(model.settings_)
@@ -82,9 +83,16 @@ def test_a_fit_leaves_nothing_of_an_earlier_one_and_all_that_is_not_fitted(kind)
         assert model.get_metadata_routing().fit.requests["sample_weight"] is True
 
 
+@functools.cache
 def make_case(name):
+    """Return a fitted estimator, which is not changed, with its table and weights."""
+    estimator, table, y, weights = choose_case(name)
+    return estimator.fit(table, y, sample_weight=weights), table, y, weights
+
+
+def choose_case(name):
     """Return an estimator, not fitted, with a table and weights."""
-    options = {"n_candidates": 60, "random_state": 0, "n_jobs": 1}
+    options = {"n_candidates": 60, "cv": 3, "random_state": 0, "n_jobs": 1}
     if name == "two classes":
         return RuleEnsembleClassifier(**options), X, Y, None
     if name == "three classes":
@@ -116,7 +124,6 @@ def assert_alike(one, other, table):
 def test_a_model_made_shorter_is_the_fit_of_that_length(case):
     """From a default fit to other lengths, and back again."""
     model, table, y, weights = make_case(case)
-    model.fit(table, y, sample_weight=weights)
     for options in ({"max_terms": 0}, {"max_terms": 1}, {"max_terms": 7}, {"max_terms": None}, {"max_rules": 6}):
         fitted = clone(model).set_params(**options).fit(table, y, sample_weight=weights)
         short = model.shorten(**options)
@@ -128,7 +135,6 @@ def test_a_model_made_shorter_is_the_fit_of_that_length(case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_front_does_not_depend_on_threads(case):
     model, table, y, weights = make_case(case)
-    model.fit(table, y, sample_weight=weights)
     other = clone(model).set_params(n_jobs=2).fit(table, y, sample_weight=weights)
     assert_alike(model, other.set_params(n_jobs=1), table)
     for one, two in zip(model.front_, other.front_, strict=True):
@@ -140,7 +146,6 @@ def test_the_front_does_not_depend_on_threads(case):
 def test_lines_of_the_front_are_as_long_as_they_say_and_end_with_the_large_model(case):
     """Lists rise by one term of a class at a time at first; the path is that of the large model."""
     model, table, y, weights = make_case(case)
-    model.fit(table, y, sample_weight=weights)
     large = clone(model).set_params(max_terms=None).fit(table, y, sample_weight=weights)
     *lines, last = model.front_
     lengths = list_lengths(last.terms, 0)

@@ -10,11 +10,11 @@ from rulegrove.datasets import load
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
-SMALL = {"n_candidates": 60, "cv": 3, "honest_cv": False, "random_state": 0, "n_jobs": 1}
+SMALL = {"n_candidates": 40, "cv": 2, "honest_cv": False, "random_state": 0, "n_jobs": 1}
 KNOWN = [Rule((Condition(1, lower=126.0),)), Rule((Condition(5, lower=30.0), Condition(7, lower=40.0)))]
-_PIMA = load("pima", return_X_y=True)
+_PIMA = tuple(values[::2] for values in load("pima", return_X_y=True))
 _IRIS = load("iris", return_X_y=True)
-_NUMBERS = make_friedman1(300, random_state=0)
+_NUMBERS = make_friedman1(200, random_state=0)
 _FOREST = RandomForestClassifier(10, max_depth=3, random_state=0).fit(*_PIMA)
 _TREES = RandomForestRegressor(10, max_depth=3, random_state=0).fit(*_NUMBERS)
 TABLES = {"two": _PIMA, "three": _IRIS, "number": _NUMBERS}

@@ -14,7 +14,7 @@ from rulegrove.inspection.stability import _correlate, _fit_all, _name_columns
 
 
 def make(kind=RuleEnsembleClassifier, **changes):
-    return kind(**{"n_candidates": 60, "honest_cv": False, "n_jobs": 1, **changes})
+    return kind(**{"n_candidates": 60, "cv": 2, "honest_cv": False, "n_jobs": 1, **changes})
 
 
 def test_jaccard():
@@ -147,4 +147,4 @@ def test_bad_model_and_table():
     with pytest.raises(InvalidInputError, match="stability_report needs a RuleEnsembleClassifier"):
         stability_report("model", X, y)
     with pytest.raises(InvalidInputError, match="'rules' or 'attributes'"):
-        stability_report(make(), X, y, n_repeats=2).to_frame("words")
+        stability_report(make(n_candidates=10, solver="glmnet"), X, y, n_repeats=2).to_frame("words")

@@ -12,4 +12,4 @@ def make_data(n_rows=200, seed=0):
 
 
 def make(**changes):
-    return RuleEnsembleClassifier(**{"n_candidates": 50, "random_state": 0, "n_jobs": 1, **changes})
+    return RuleEnsembleClassifier(**{"n_candidates": 50, "cv": 3, "random_state": 0, "n_jobs": 1, **changes})

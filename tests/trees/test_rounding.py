@@ -93,7 +93,7 @@ def narrow(below, above):
     return (first, end) if first < end else (below, above)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(gaps())
 @example((0.1, 0.1 + 2**-55))
 @example((0.29999999999999993, 0.39999999999999997))
@@ -114,7 +114,7 @@ def test_no_number_in_the_gap_is_rounder(gap):
     assert threshold in best
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(gaps() | st.tuples(SINGLES, SINGLES).map(sorted))
 def test_values_keep_their_sides_as_float32(gap):
     """A table of float64 whose float32 twin went another way at ``x <= 1.7``, 1.7 being 1.7000000476837158 there."""
