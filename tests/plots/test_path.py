@@ -7,7 +7,7 @@ from rulegrove.plots import PathDisplay, SelectionDisplay
 
 
 def fit(X, y, **more):
-    return RuleEnsembleClassifier(n_candidates=100, honest_cv=False, random_state=0, n_jobs=1, **more).fit(X, y)
+    return RuleEnsembleClassifier(n_candidates=60, cv=3, honest_cv=False, random_state=0, n_jobs=1, **more).fit(X, y)
 
 
 def test_lines_are_the_path(pima):

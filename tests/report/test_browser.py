@@ -19,7 +19,7 @@ ATTACK = "</script><img src=x onerror=\"document.title='hacked'\">"
 NAMES = (ATTACK, 'Größe "x"', "emoji 😀", "it's <b>bold</b> & more", "a very long name " + "w" * 60)
 CLASSES = (f"a{ATTACK}", "b & c", "ü 😀")
 MINUS, UNKNOWN = "\u2212", "\u2013"  # as the page writes them
-SETTINGS = {"n_candidates": 120, "random_state": 0, "n_jobs": 1, "honest_cv": False}
+SETTINGS = {"n_candidates": 120, "cv": 3, "random_state": 0, "n_jobs": 1, "honest_cv": False}
 
 
 def make_table():
@@ -63,7 +63,9 @@ def make_large():
     letters = np.array([f"class {letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"])
     codes = np.arange(1300) % 26
     X = pd.DataFrame(rng.normal(size=(26, 4))[codes] + 0.3 * rng.normal(size=(1300, 4)), columns=list("abcd"))
-    many = RuleEnsembleClassifier(**{**SETTINGS, "n_candidates": 40}, multiclass="shared").fit(X, letters[codes])
+    many = RuleEnsembleClassifier(**{**SETTINGS, "n_candidates": 40, "cv": 2}, multiclass="shared").fit(
+        X, letters[codes]
+    )
     towns = np.array([f"{place}: a town whose name is far too long for any chart" for place in range(40)])
     table = pd.DataFrame({"town": towns[np.arange(800) % 40], "income": rng.lognormal(10, 0.5, 800).round()})
     price = 20_000.0 * (np.arange(800) % 40 % 7) + 3 * table["income"] + 1000 * rng.normal(size=800)

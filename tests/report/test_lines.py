@@ -8,7 +8,7 @@ from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.estimators.model import RuleModel
 from rulegrove.report._lines import describe_front, describe_line, list_lines, list_terms
 
-SETTINGS = {"n_candidates": 60, "random_state": 0, "n_jobs": 1, "honest_cv": False}
+SETTINGS = {"n_candidates": 60, "cv": 3, "random_state": 0, "n_jobs": 1, "honest_cv": False}
 
 
 def page_scores(model, table, terms, outputs):
