@@ -38,7 +38,7 @@ def test_parts_add_up_to_the_score_exactly(kind):
 def test_exact_on_many_rows_and_classes(monkeypatch):
     monkeypatch.setattr(model_module, "BLOCK_ROWS", 100)
     data = load("vehicle")
-    model = RuleEnsembleClassifier(n_candidates=150, random_state=0, n_jobs=1).fit(data.X, data.y)
+    model = RuleEnsembleClassifier(n_candidates=150, cv=2, random_state=0, n_jobs=1).fit(data.X, data.y)
     explanation = model.explain(data.X)
     assert explanation.parts.shape == (len(data.y), 4, len(model.rules_))
     assert np.array_equal(explanation.scores, model.decision_function(data.X))

@@ -180,7 +180,7 @@ class TestFit:
     def test_readable_is_short(self, monkeypatch):
         monkeypatch.setattr(RuleEnsembleClassifier, "_presets", OF_CLASSIFIER)
         X, y = load("vehicle", return_X_y=True)
-        model = make("vehicle", preset="readable", n_candidates=100, honest_cv=False).fit(X, y)
+        model = make("vehicle", preset="readable", n_candidates=100, cv=2, honest_cv=False).fit(X, y)
         assert (np.count_nonzero(model.coef_, axis=1) <= 25).all()
         assert max(len(row.term.features) for row in model.rules_) <= 5
 
