@@ -10,8 +10,8 @@ from rulegrove import RuleEnsembleClassifier, datasets
 
 
 def main() -> None:
-    """Diabetes among the Pima: 768 patients, 8 attributes."""
-    data = datasets.load("pima")
+    """Tumours of the breast: 699 patients, 9 marks of their cells from 1 to 10."""
+    data = datasets.load("breast-w")
     X = data.frame("pandas")
     y = X.pop("class")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
@@ -28,11 +28,11 @@ def main() -> None:
     print(f"\nThe {len(model.rules_)} terms that {n_candidates} candidates came down to, in {seconds:.1f} s:\n")
     print(model.rules_)
     forest = RandomForestClassifier(500, random_state=0).fit(X_train, y_train)
-    longer, large = model.shorten(max_terms=25), model.shorten(max_terms=None)  # from the same fit, in milliseconds
+    shorter, large = model.shorten(max_terms=4), model.shorten(max_terms=None)  # from the same fit, in milliseconds
     print(f"\n{'On held-out rows':36}  error  log loss")
     for name, one in (
         (f"this list of {len(model.rules_)} terms", model),
-        (f"shorten(max_terms=25): {len(longer.rules_)} terms", longer),
+        (f"shorten(max_terms=4): {len(shorter.rules_)} terms", shorter),
         (f"shorten(max_terms=None): {len(large.rules_)} terms", large),
         ("a forest of 500 trees", forest),
     ):

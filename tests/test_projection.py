@@ -32,7 +32,7 @@ def make_outputs(rng, n_rows, sizes, n_free=0):
     for size in sizes:
         lines = rng.normal(size=(n_rows, size))
         columns = np.where(np.arange(size) % 2, lines, lines > rng.normal(size=size) / 2)
-        outputs.append(Listed(columns, np.arange(size) < n_free, np.zeros(size)))
+        outputs.append(Listed(columns, (np.arange(size) >= n_free).astype(float), np.zeros(size)))
     return outputs
 
 
@@ -62,7 +62,7 @@ def divergence(outputs, goals, weights, points):
         goals = np.column_stack([1.0 - goals, goals])
         scores = np.column_stack([np.zeros(len(scores)), scores])
     fit = -weights @ np.sum(goals * log_softmax(scores, axis=1), axis=1)
-    ridges = [RIDGE * np.where(listed.free, 0.0, spreads(listed, weights)) for listed in outputs]
+    ridges = [RIDGE * listed.ridges * spreads(listed, weights) for listed in outputs]
     return fit + sum(0.5 * own @ coef**2 for own, (coef, _) in zip(ridges, points, strict=True))
 
 
@@ -106,7 +106,7 @@ def test_numbers_are_met_by_ridge_least_squares(seed, n_outputs, n_free):
     points = OfNumbers().solve(outputs, goals, weights)
     assert len(points) == n_outputs
     for listed, goal, (coef, intercept) in zip(outputs, goals.T, points, strict=True):
-        ridges = RIDGE_OF_NUMBERS * np.where(listed.free, 0.0, spreads(listed, weights))
+        ridges = RIDGE_OF_NUMBERS * listed.ridges * spreads(listed, weights)
         centred = listed.columns - weights @ listed.columns
         dense = np.sqrt(weights)[:, None] * np.column_stack([np.ones(60), centred])
         dense = np.vstack([dense, np.column_stack([np.zeros(len(coef)), np.diag(np.sqrt(ridges))])])
@@ -141,7 +141,7 @@ def solve_plainly(outputs, goals, weights):
         np.column_stack([np.ones(len(weights)), listed.columns - own])
         for listed, own in zip(outputs, means, strict=True)
     ]
-    ridges = [np.append(0.0, RIDGE * np.where(listed.free, 0.0, spreads(listed, weights))) for listed in outputs]
+    ridges = [np.append(0.0, RIDGE * listed.ridges * spreads(listed, weights)) for listed in outputs]
 
     def score(coefs):
         return np.array([design @ coef for design, coef in zip(designs, coefs, strict=True)])
@@ -197,7 +197,7 @@ def test_halved_steps_equal_those_of_plain_sweeps():
     """All but certain goals from a start that is too certain of them, where the curvature is small: steps overshoot."""
     (listed,) = make_outputs(np.random.default_rng(2), 60, [3])
     goals = (listed.columns[:, :1] > 0).astype(np.float64)
-    certain = replace(listed, free=np.ones(3, dtype=bool), start=np.array([20.0, 0.0, 0.0]))
+    certain = replace(listed, ridges=np.zeros(3), start=np.array([20.0, 0.0, 0.0]))
     weights = np.full(60, 1 / 60)
     found, expected = (solve([certain], goals, weights) for solve in (OfProbabilities().solve, solve_plainly))
     np.testing.assert_allclose(join(found), join(expected), rtol=1e-8, atol=1e-8)
@@ -259,7 +259,7 @@ def test_soft_labels_are_hard_ones_by_their_weights(n_classes):
     columns = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     goals = softmax(columns @ rng.normal(size=(4, n_classes)) + 0.5 * rng.normal(size=(120, n_classes)), axis=1)
     goals = 0.9 * goals + 0.1 / n_classes
-    listed = Listed(columns, np.zeros(4, dtype=bool), np.zeros(4))
+    listed = Listed(columns, np.ones(4), np.zeros(4))
     outputs = [listed] * (1 if n_classes == 2 else n_classes)
     weights = np.full(120, 1 / 120)
     points = OfProbabilities().solve(outputs, goals[:, -len(outputs) :], weights)
@@ -307,7 +307,7 @@ def test_goals_that_a_term_separates_leave_coefficients_finite(n_outputs, free):
     """Certain probabilities are as good as nearly certain ones; a free term says just those."""
     codes = np.repeat(np.arange(max(n_outputs, 2)), 30)
     hard = (codes[:, None] == np.arange(codes.max() + 1)).astype(np.float64)[:, -n_outputs:]
-    outputs = [Listed(own[:, None].copy(), np.array([free]), np.zeros(1)) for own in hard.T]
+    outputs = [Listed(own[:, None].copy(), np.array([0.0 if free else 1.0]), np.zeros(1)) for own in hard.T]
     points = OfProbabilities().solve(outputs, hard, np.full(len(codes), 1 / len(codes)))
     assert np.isfinite(join(points)).all()
     scores = np.column_stack(
@@ -325,7 +325,7 @@ def test_look_alikes_and_constants_are_solved_for(free):
     rng = np.random.default_rng(8)
     column = rng.normal(size=(40, 1))
     goals, weights = 2.0 * column + rng.normal(size=(40, 1)), np.full(40, 1 / 40)
-    listed = Listed(np.hstack([column, column, np.ones((40, 1))]), np.full(3, free), np.zeros(3))
+    listed = Listed(np.hstack([column, column, np.ones((40, 1))]), np.full(3, 0.0 if free else 1.0), np.zeros(3))
     for projection, own in ((OfNumbers(), goals), (OfProbabilities(), expit(goals))):
         ((coef, intercept),) = projection.solve([listed], own, weights)
         assert coef[0] == pytest.approx(coef[1], rel=1e-3)
@@ -334,7 +334,7 @@ def test_look_alikes_and_constants_are_solved_for(free):
 
 
 def test_no_terms_say_the_mean():
-    empty = Listed(np.empty((4, 0)), np.empty(0, dtype=bool), np.empty(0))
+    empty = Listed(np.empty((4, 0)), np.empty(0), np.empty(0))
     weights = np.array([0.1, 0.2, 0.3, 0.4])
     goals = np.array([[0.1, 0.9], [0.3, 0.7], [0.8, 0.2], [0.5, 0.5]])
     ((_, intercept),) = OfNumbers().solve([empty], goals[:, :1], weights)
@@ -353,7 +353,7 @@ def test_signs_of_numbers_against_bounded_least_squares(seed):
     columns = np.sqrt(60) * np.linalg.qr(columns - columns.mean(axis=0))[0]
     signs, goal, weights = rng.choice([-1, 0, 1], 6), rng.normal(size=60), np.full(60, 1 / 60)
     ((coef, intercept),) = project(
-        OfNumbers(), [Listed(columns, np.zeros(6, dtype=bool), np.zeros(6), signs)], goal[:, None], weights
+        OfNumbers(), [Listed(columns, np.ones(6), np.zeros(6), signs)], goal[:, None], weights
     )
     dense = np.vstack([np.column_stack([np.ones(60), columns]) / np.sqrt(60), np.eye(7)[1:] * RIDGE_OF_NUMBERS**0.5])
     low = np.concatenate([[-np.inf], np.where(signs > 0, 0.0, -np.inf)])

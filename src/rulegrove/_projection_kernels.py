@@ -13,9 +13,11 @@ from rulegrove._typing import FloatArray, IntArray
 
 Integer = int | np.int64
 
-_MAX_SWEEPS = 10
-_MAX_HALVINGS = 10
-_MOST_ODDS = 30.0  # a step that goes beyond is taken back
+_MAX_SWEEPS = 12
+_MAX_HALVINGS = 30
+_SUFFICIENT = 1e-4  # of what a step promises, which it must keep
+_MOST_ODDS = 700.0  # beyond it an exponential is no number
+_LEAST_REST = 1e-16  # of the exponentials of the other outputs, which rounding may have lost
 SETTLED = 1e-5  # of the divergence of the model without terms: a sweep that promises to gain less is the last
 
 
@@ -32,45 +34,58 @@ def _score(design: FloatArray, bounds: IntArray, coefs: FloatArray, scores: Floa
 
 
 @njit(nogil=True, error_model="numpy")
-def _measure(
-    scores: FloatArray,
-    goals: FloatArray,
-    weights: FloatArray,
-    ridges: FloatArray,
-    coefs: FloatArray,
-    levels: FloatArray,
-    sums: FloatArray,
-) -> float:
-    """Return the objective; ``levels`` become what makes probabilities add up to one, and ``sums`` is memory.
+def _add_up(scores: FloatArray, levels: FloatArray, total: FloatArray) -> None:
+    """Write the largest score of each row, and the sum of the exponentials of all scores beside it.
 
     One output stands against a class of score 0.
     """
     n_outputs, n_rows = scores.shape
-    if n_outputs == 1:
-        for row in range(n_rows):
-            score = scores[0, row]
-            levels[row] = max(score, 0.0) + math.log1p(math.exp(-abs(score)))
-    else:
-        for row in range(n_rows):
-            levels[row] = scores[0, row]
-            sums[row] = 0.0
-        for output in range(1, n_outputs):
-            for row in range(n_rows):
-                levels[row] = max(levels[row], scores[output, row])
-        for output in range(n_outputs):
-            for row in range(n_rows):
-                sums[row] += math.exp(scores[output, row] - levels[row])
-        for row in range(n_rows):
-            levels[row] += math.log(sums[row])
-    total = 0.0
     for row in range(n_rows):
-        fit = levels[row]
+        levels[row] = max(scores[0, row], 0.0) if n_outputs == 1 else scores[0, row]
+    for output in range(1, n_outputs):
+        for row in range(n_rows):
+            levels[row] = max(levels[row], scores[output, row])
+    for row in range(n_rows):
+        total[row] = math.exp(-levels[row]) if n_outputs == 1 else 0.0
+    for output in range(n_outputs):
+        for row in range(n_rows):
+            total[row] += math.exp(scores[output, row] - levels[row])
+
+
+@njit(nogil=True, error_model="numpy")
+def _measure(
+    scores: FloatArray, goals: FloatArray, weights: FloatArray, levels: FloatArray, total: FloatArray
+) -> float:
+    """Return the divergence but for a constant."""
+    n_outputs, n_rows = scores.shape
+    _add_up(scores, levels, total)
+    divergence = 0.0
+    for row in range(n_rows):
+        fit = levels[row] + math.log(total[row])
         for output in range(n_outputs):
             fit -= goals[output, row] * scores[output, row]
-        total += weights[row] * fit
-    for k in range(coefs.size):
-        total += 0.5 * ridges[k] * coefs[k] ** 2
-    return total
+        divergence += weights[row] * fit
+    return divergence
+
+
+@njit(nogil=True, error_model="numpy")
+def _try_step(
+    size: float,
+    scores: FloatArray,
+    direction: FloatArray,
+    goals: FloatArray,
+    weights: FloatArray,
+    levels: FloatArray,
+    rest: FloatArray,
+    parts: FloatArray,
+) -> float:
+    """Return the divergence after a step of one output, whose exponentials are written; `rest` are the others'."""
+    divergence = 0.0
+    for row in range(scores.size):
+        score = scores[row] - size * direction[row]
+        parts[row] = math.exp(min(score - levels[row], _MOST_ODDS))
+        divergence += weights[row] * (math.log(rest[row] + parts[row]) - goals[row] * score)
+    return divergence
 
 
 @njit(nogil=True, error_model="numpy")
@@ -130,30 +145,29 @@ def approach(
     most = 0
     for output in range(n_outputs):
         most = max(most, bounds[output + 1] - bounds[output])
-    scores, moved, tried = np.empty((n_outputs, n_rows)), np.empty((n_outputs, n_rows)), np.empty(coefs.size)
-    levels, total, parts = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    curvatures, weighted, step = np.empty(n_rows), np.empty((most + 1, n_rows)), np.empty(most)
+    scores, levels, total = np.empty((n_outputs, n_rows)), np.empty(n_rows), np.empty(n_rows)
+    parts, rest, direction, curvatures = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
+    weighted, step = np.empty((most + 1, n_rows)), np.empty(most)
     _score(design, bounds, coefs, scores)
-    now = _measure(scores, goals, weights, ridges, coefs, levels, total)
+    now = _measure(scores, goals, weights, levels, total) + 0.5 * np.sum(ridges * coefs**2)
     if not now <= null:  # a start that is worse than no terms: steps from there may go astray
         for output in range(n_outputs):
             for k in range(bounds[output], bounds[output + 1]):
                 coefs[k] = odds[output] if k == bounds[output] else 0.0
         _score(design, bounds, coefs, scores)
-        now = _measure(scores, goals, weights, ridges, coefs, levels, total)
     for _ in range(_MAX_SWEEPS):
+        _add_up(scores, levels, total)
         promised = 0.0
-        for row in range(n_rows):
-            total[row] = 1.0  # of the probabilities while outputs move: a sweep costs as much as there are outputs
         for output in range(n_outputs):
             first, last = bounds[output], bounds[output + 1]
             n = last - first
             for row in range(n_rows):
-                parts[row] = math.exp(scores[output, row] - levels[row])
-                share = parts[row] / max(total[row], parts[row])
+                parts[row] = math.exp(min(scores[output, row] - levels[row], _MOST_ODDS))
+                share = min(parts[row] / total[row], 1.0)
+                rest[row] = max(total[row] - parts[row], _LEAST_REST)
                 curvatures[row] = weights[row] * share * (1.0 - share)
                 weighted[n, row] = weights[row] * (share - goals[output, row])
-                moved[output, row] = scores[output, row]
+                direction[row] = 0.0
             for k in range(n):
                 for row in range(n_rows):
                     weighted[k, row] = design[first + k, row] * curvatures[row]
@@ -163,28 +177,25 @@ def approach(
                 matrix[k, k] += ridges[first + k] + 1e-12 * (1.0 + matrix[k, k])
                 step[k] = matrix[n, k]
             _solve(matrix, step, n)
+            gain, bend, pull = 0.0, 0.0, 0.0  # the ridge of a step of size t changes by t (t bend / 2 - pull)
             for k in range(n):
-                promised += matrix[n, k] * step[k]
-                tried[first + k] = coefs[first + k] - step[k]
+                gain += matrix[n, k] * step[k]
+                bend += ridges[first + k] * step[k] ** 2
+                pull += ridges[first + k] * step[k] * coefs[first + k]
                 for row in range(n_rows):
-                    moved[output, row] -= step[k] * design[first + k, row]
-            if output + 1 < n_outputs:
-                for row in range(n_rows):
-                    total[row] += math.exp(min(moved[output, row] - levels[row], _MOST_ODDS)) - parts[row]
-        after = _measure(moved, goals, weights, ridges, tried, levels, total)
-        for _ in range(_MAX_HALVINGS):
-            if after <= now:
-                break
-            for output in range(n_outputs):
-                for row in range(n_rows):
-                    moved[output, row] = 0.5 * (scores[output, row] + moved[output, row])
-            for k in range(coefs.size):
-                tried[k] = 0.5 * (coefs[k] + tried[k])
-            after = _measure(moved, goals, weights, ridges, tried, levels, total)
-        if not after <= now:
-            break
-        scores, moved, now = moved, scores, after
-        for k in range(coefs.size):
-            coefs[k] = tried[k]
+                    direction[row] += step[k] * design[first + k, row]
+            promised += gain
+            before = _try_step(0.0, scores[output], direction, goals[output], weights, levels, rest, parts)
+            size = 1.0
+            for _ in range(_MAX_HALVINGS):
+                after = _try_step(size, scores[output], direction, goals[output], weights, levels, rest, parts)
+                if after + size * (0.5 * size * bend - pull) <= before - _SUFFICIENT * size * gain:
+                    for k in range(n):
+                        coefs[first + k] -= size * step[k]
+                    for row in range(n_rows):
+                        scores[output, row] -= size * direction[row]
+                        total[row] = rest[row] + parts[row]
+                    break
+                size *= 0.5
         if promised <= SETTLED * null:
             break

@@ -10,11 +10,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logit
 
 from rulegrove._projection_kernels import approach
-from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._typing import FloatArray, IntArray
 
-RIDGE = 0.01  # of the variance of each term, where coefficients are log odds
+RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: draws them to zero a little
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
+LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
 
@@ -27,8 +28,8 @@ class Listed:
     ----------
     columns : ndarray of shape (n_rows, n_terms)
         The terms on the rows.
-    free : ndarray of shape (n_terms,), bool
-        Terms without a ridge.
+    ridges : ndarray of shape (n_terms,)
+        How much of the usual ridge each term has: 1 for all of it, 0 for none.
     start : ndarray of shape (n_terms,)
         Coefficients that are near, such as those of a list with one term less.
     signs : ndarray of shape (n_terms,), optional
@@ -36,13 +37,17 @@ class Listed:
     """
 
     columns: FloatArray
-    free: BoolArray
+    ridges: FloatArray
     start: FloatArray
     signs: IntArray | None = None
 
-    def has_signs(self, terms: IntArray, coef: FloatArray) -> BoolArray:
-        """Return which coefficients of some of the terms have the right sign."""
-        return np.ones(len(coef), dtype=bool) if self.signs is None else self.signs[terms] * coef >= 0.0
+    def find_wrong(self, terms: IntArray, coef: FloatArray) -> int | None:
+        """Return the place of the coefficient that is farthest on the wrong side, among those of some of the terms."""
+        if self.signs is None or not len(terms):
+            return None
+        excess = -self.signs[terms] * coef * self.columns[:, terms].std(axis=0)
+        worst = int(np.argmax(excess))
+        return worst if excess[worst] > 0.0 else None
 
     def widen(self, coef: FloatArray, terms: IntArray) -> FloatArray:
         """Return coefficients of some of the terms as those of all."""
@@ -52,11 +57,20 @@ class Listed:
 
     def take(self, terms: IntArray) -> "Listed":
         """Return some of the terms, whose signs are right."""
-        return Listed(self.columns[:, terms], self.free[terms], self.start[terms])
+        return Listed(self.columns[:, terms], self.ridges[terms], self.start[terms])
 
 
 class Projection(Protocol):
     """How a list is brought near to its goals: what the large model says of each row, one column for each output."""
+
+    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+        """Return scores and weights whose squared distance stands for the distance from goals near by.
+
+        Parameters
+        ----------
+        goals : ndarray of shape (n_rows, n_outputs)
+        weights : ndarray of shape (n_rows,), optional
+        """
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output.
@@ -76,11 +90,15 @@ class OfNumbers:
 
     Examples
     --------
-    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), free=np.array([True]), start=np.zeros(1))
+    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), ridges=np.zeros(1), start=np.zeros(1))
     >>> ((coef, intercept),) = OfNumbers().solve([listed], np.array([[1.0], [2.0], [4.0]]), np.full(3, 1 / 3))
     >>> coef.round(6), round(intercept, 6)
     (array([2.]), 1.0)
     """
+
+    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+        """Return the goals themselves."""
+        return goals, weights
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
@@ -89,7 +107,7 @@ class OfNumbers:
             means, centre = weights @ listed.columns, float(weights @ goal)
             centred = listed.columns - means
             curvature = (centred.T * weights) @ centred
-            ridges = _ridges(curvature.diagonal(), listed.free, RIDGE_OF_NUMBERS)
+            ridges = RIDGE_OF_NUMBERS * listed.ridges * curvature.diagonal()
             coef = _solve(curvature, ridges, centred.T @ (weights * (goal - centre)))
             points.append((coef, centre - float(means @ coef)))
         return points
@@ -104,11 +122,17 @@ class OfProbabilities:
 
     Examples
     --------
-    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), free=np.array([True]), start=np.zeros(1))
+    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), ridges=np.zeros(1), start=np.zeros(1))
     >>> ((coef, intercept),) = OfProbabilities().solve([listed], np.array([[0.5], [0.8], [0.6]]), np.full(3, 1 / 3))
     >>> (1 / (1 + np.exp(-intercept - listed.columns @ coef))).round(6)
     array([0.5, 0.7, 0.7])
     """
+
+    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return log odds, and weights that are larger where the probability is far from 0 and 1."""
+        near = np.clip(goals, LEAST_SURE, 1.0 - LEAST_SURE)
+        spreads = np.mean(near * (1.0 - near), axis=1)
+        return logit(near), spreads if weights is None else weights * spreads
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
@@ -123,18 +147,13 @@ class OfProbabilities:
         means = [weights @ listed.columns for listed in outputs]
         for listed, centre, start, (first, last) in zip(outputs, means, odds, places, strict=True):
             terms = np.subtract(listed.columns.T, centre[:, None], out=design[first + 1 : last])
-            ridges[first + 1 : last] = _ridges(np.square(terms) @ weights, listed.free, RIDGE)
+            ridges[first + 1 : last] = RIDGE * listed.ridges * (np.square(terms) @ weights)
             coefs[first], coefs[first + 1 : last] = start, listed.start
         approach(design, bounds, goals, weights.copy(), ridges, odds, float(null), coefs)
         return [
             (coefs[first + 1 : last], float(coefs[first] - centre @ coefs[first + 1 : last]))
             for centre, (first, last) in zip(means, places, strict=True)
         ]
-
-
-def _ridges(variances: FloatArray, free: BoolArray, ridge: float) -> FloatArray:
-    """Return what is added to the curvature of each term, so that coefficients are drawn to zero a little."""
-    return np.where(free, 0.0, ridge) * variances
 
 
 def _solve(curvature: FloatArray, ridges: FloatArray, slope: FloatArray) -> FloatArray:
@@ -144,7 +163,7 @@ def _solve(curvature: FloatArray, ridges: FloatArray, slope: FloatArray) -> Floa
 
 
 def project(projection: Projection, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
-    """Solve with coefficients of given signs: one of the wrong sign becomes zero, and the others are found anew.
+    """Solve with coefficients of given signs: the worst of a wrong sign becomes zero, and the others are found anew.
 
     Parameters
     ----------
@@ -155,11 +174,11 @@ def project(projection: Projection, outputs: Sequence[Listed], goals: FloatArray
     kept = [np.arange(len(listed.start)) for listed in outputs]
     points = projection.solve(outputs, goals, weights)
     while True:
-        right = [listed.has_signs(own, coef) for listed, own, (coef, _) in zip(outputs, kept, points, strict=True)]
-        if all(one.all() for one in right):
+        wrong = [listed.find_wrong(own, coef) for listed, own, (coef, _) in zip(outputs, kept, points, strict=True)]
+        if all(place is None for place in wrong):
             return [
                 (listed.widen(coef, own), intercept)
                 for listed, own, (coef, intercept) in zip(outputs, kept, points, strict=True)
             ]
-        kept = [own[one] for own, one in zip(kept, right, strict=True)]
+        kept = [own if place is None else np.delete(own, place) for own, place in zip(kept, wrong, strict=True)]
         points = projection.solve([listed.take(own) for listed, own in zip(outputs, kept, strict=True)], goals, weights)

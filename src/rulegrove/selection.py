@@ -64,6 +64,11 @@ class Chosen:
     selection: Selection
     solver: BaseSolver
 
+    @property
+    def point(self) -> tuple[FloatArray, float]:
+        """Coefficients and intercept at the chosen point."""
+        return self.path.point(self.selection.index, self.selection.mix)
+
     def polished(self, problem: Problem, folds: Sequence[Fold]) -> "Chosen":
         """Return the choice solved to the last digit, in the whole data and the folds, where the solver can.
 

@@ -33,6 +33,10 @@ class Reference:
         What coefficients may be, as in `Problem`; a term enters with a coefficient of its sign or not at all.
     forced : ndarray of shape (n_terms,), bool, optional
         Terms that every subset has.
+    ridges : ndarray of shape (n_terms,), optional
+        How much of the usual ridge each term has; all of it by default.
+    first : ndarray of shape (n_terms,), bool, optional
+        Terms that enter before the others, as long as they add anything.
 
     References
     ----------
@@ -57,11 +61,14 @@ class Reference:
     pulls: FloatArray
     signs: IntArray | None = None
     forced: BoolArray | None = None
+    ridges: FloatArray | None = None
+    first: BoolArray | None = None
 
     @property
-    def ridge(self) -> float:
-        """The ridge r."""
-        return RIDGE * float(self.gram.diagonal().mean()) if len(self.gram) else 0.0
+    def ridge(self) -> FloatArray:
+        """The ridge r of each term."""
+        factors = np.ones(len(self.gram)) if self.ridges is None else self.ridges
+        return RIDGE * factors * (self.gram.diagonal().mean() if len(self.gram) else 0.0)
 
     def gains(self, pulls: FloatArray, spreads: FloatArray) -> FloatArray:
         """Return what terms add to E, from what is left of their pulls and variances beside the terms of the subset.
@@ -106,11 +113,13 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
     while len(entered) < len(factor):
         gains = reference.gains(pulls, spreads)
         gains[entered] = 0.0
+        if reference.first is not None and gains[reference.first].max(initial=0.0) > LEAST_GAIN * most:
+            gains[~reference.first] = 0.0
         term = first[len(entered)] if len(entered) < len(first) else int(np.argmax(gains))
         if gains[term] <= LEAST_GAIN * most and len(entered) >= len(first):
             break
         row = gram[term] - factor[: len(entered), term] @ factor[: len(entered)]
-        row[term] += ridge
+        row[term] += ridge[term]
         row /= np.sqrt(spreads[term])
         pulls -= np.outer(pulls[:, term] / np.sqrt(spreads[term]), row)
         spreads -= row**2

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.solvers.base import BaseSolver, Path, Problem, join_paths
@@ -31,6 +31,10 @@ class Fold:
 
     problem: Problem
     held_out: Moments | Rows
+
+    def take(self, terms: IntArray) -> "Fold":
+        """Return the fold for some of the terms, given in ascending order."""
+        return Fold(self.problem.take(terms), self.held_out.take(terms))
 
 
 class Course(Protocol):

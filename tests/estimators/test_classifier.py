@@ -218,7 +218,7 @@ def test_bundled_sets_are_learned(name, error):
     """Well below the share of the smaller class; large models of the lasso have less than half of the candidates."""
     data = load(name)
     X, X_new, y, y_new = train_test_split(data.X, data.y, test_size=0.4, random_state=0, stratify=data.y)
-    fitted = make(n_candidates=200).fit(X, y)
+    fitted = make(n_candidates=200, cv=5).fit(X, y)
     assert 1 - fitted.score(X_new, y_new) <= error
     assert fitted.score(X_new, y_new) > DummyClassifier().fit(X, y).score(X_new, y_new) + 0.05
     assert roc_auc_score(y_new, fitted.decision_function(X_new)) > 0.78

@@ -133,7 +133,7 @@ def test_figures_of_numbers_are_those_of_scikit_learn():
 def test_held_out_is_worse_than_training_and_close_to_new_rows():
     """The training accuracy flatters; what the fold's models say of held-out rows is near the truth."""
     X, y = load("pima", return_X_y=True)
-    model = RuleEnsembleClassifier(n_candidates=300, random_state=0).fit(X[::2], y[::2])
+    model = RuleEnsembleClassifier(n_candidates=300, terms="rules", random_state=0).fit(X[::2], y[::2])
     figures = model.held_out_
     assert figures.honest
     assert figures.n_rows == 384

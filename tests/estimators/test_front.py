@@ -9,6 +9,7 @@ import pytest
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitted import Fitted
+from rulegrove.estimators._lists import LONGEST
 from rulegrove.estimators.front import TOLERANCE, UNFAITHFUL, Front, FrontLine, measure_fidelity, measure_lines
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.number import Number
@@ -49,6 +50,14 @@ def test_auto_is_the_shortest_list_within_one_standard_error_of_the_best():
         assert make_front(lines).choose("auto") == expected
     falling = [make_line(place + 1, loss) for place, loss in enumerate([1.5, 1.3, 1.2, 1.0])]
     assert make_front(falling).choose("auto") == 3
+
+
+def test_auto_never_takes_more_terms_than_a_list_has():
+    """The large model, or more forced rules than that, only where there is nothing shorter."""
+    lines = [make_line(1, 1.5), make_line(LONGEST, 1.2), make_line(LONGEST + 1, 0.5)]
+    assert make_front(lines).choose("auto") == 1
+    assert make_front(lines).choose(None) == 2
+    assert make_front(lines[2:]).choose("auto") == 0
 
 
 def test_auto_forgives_a_hundredth_of_what_the_best_explains():
@@ -130,7 +139,7 @@ def test_lines_are_measured_as_rows_tell(weighted):
     rng = np.random.default_rng(0)
     losses, errors = rng.gamma(2.0, size=(4, 50)) * [[3.0], [1.0], [2.0], [1.5]], rng.random((4, 50)) < 0.3
     weights = rng.integers(1, 4, 50).astype(np.float64) if weighted else None
-    measured = measure_lines(losses, errors.astype(np.float64), weights)
+    measured = measure_lines(losses, errors.astype(np.float64), weights, len(losses))
     times = np.ones(50, dtype=int) if weights is None else weights.astype(int)
     best = int(np.argmin(np.repeat(losses, times, axis=1).mean(axis=1)))
     for name, values in (("loss", losses), ("error", errors.astype(np.float64))):
@@ -151,7 +160,7 @@ def test_lines_are_measured_as_rows_tell(weighted):
 def test_weights_that_are_all_alike_are_none():
     rng = np.random.default_rng(1)
     losses, errors = rng.random((2, 3, 20))
-    plain, heavy = (measure_lines(losses, errors, weights) for weights in (None, np.full(20, 7.0)))
+    plain, heavy = (measure_lines(losses, errors, weights, len(losses)) for weights in (None, np.full(20, 7.0)))
     for name, values in plain.items():
         np.testing.assert_allclose(values, heavy[name])
 

@@ -188,6 +188,7 @@ def test_a_rule_of_no_use_is_warned_of():
         ({"rules": ["age > 200"], "force_rules": True}, r"'age > 200' holds on no rows .* leave it out of `rules`"),
         ({"rules": ["age > 0"], "force_rules": True}, r"'age > 0' holds on all rows"),
         ({"rules": OWN, "force_rules": True, "max_terms": 2}, r"max_terms=2 is less than the 3 rules that force_rules"),
+        ({"rules": OWN, "force_rules": True, "max_terms": np.int64(2)}, r"max_terms=2 is less than the 3 rules that"),
         (
             {"rules": ["glucose >= 126", "age > 30", "glucose > 125.5"], "force_rules": True},
             r"The rule 'glucose > 125.5' holds on the very rows on which 'glucose >= 126' does",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 from dense_subsets import search_naively
 from rulegrove.columns import Columns, Feature
@@ -16,6 +16,7 @@ from rulegrove.estimators._lists import (
     EXCHANGED,
     GROWTH,
     LONGEST,
+    RIDGE_OF_LINES,
     Large,
     Sheet,
     list_lengths,
@@ -25,7 +26,7 @@ from rulegrove.estimators._lists import (
 )
 from rulegrove.estimators._training import Encoded, TrainingData
 from rulegrove.estimators.model import RuleModel
-from rulegrove.projection import Listed, OfNumbers, OfProbabilities
+from rulegrove.projection import LEAST_SURE, Listed, OfNumbers, OfProbabilities
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.subset import RIDGE
 
@@ -71,6 +72,11 @@ def make_dense(terms, X):
     """Return all terms on all rows, as the design has them."""
     lines = terms.linear.evaluate(X.T[terms.linear.features])
     return np.column_stack([*(rule.holds(X.T) for rule in terms.rules), lines]).astype(np.float64)
+
+
+def ridges_of(terms):
+    """Return how much of the usual ridge each term has."""
+    return np.where(np.arange(len(terms)) < len(terms.rules), 1.0, RIDGE_OF_LINES)
 
 
 def test_lengths_are_all_small_ones_and_then_grow_by_a_share():
@@ -153,16 +159,20 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint)
     for output in range(n_outputs):
         together = range(n_outputs) if joint else [output]
         used = np.flatnonzero(np.any([large.points[own][0] for own in together], axis=0))
-        repeated = np.repeat(dense[output][:, used], (2 * weights).astype(int), axis=0)
-        wanted = np.repeat(goals[:, together], (2 * weights).astype(int), axis=0)
-        found = search_naively(repeated, wanted, lengths, RIDGE * repeated.var(axis=0).mean(), None, [])
+        own, wanted, curved = dense[output][:, used], goals[:, together], weights
+        if isinstance(projection, OfProbabilities):
+            near = np.clip(wanted, LEAST_SURE, 1.0 - LEAST_SURE)
+            wanted, curved = logit(near), weights * np.mean(near * (1.0 - near), axis=1)
+        ridge = RIDGE * np.average((own - np.average(own, axis=0, weights=curved)) ** 2, axis=0, weights=curved).mean()
+        ridges = ridge * ridges_of(large.terms[output])[used]
+        found = search_naively(own, wanted, lengths, ridges, None, [], curved)
         subsets.append([used[places] for places in found])
     near = [np.zeros(own.shape[1]) for own in dense]
     for place, points in enumerate(lists):
         chosen = [subset[place] for subset in subsets]
         outputs = [
-            Listed(own[:, terms], np.zeros(len(terms), dtype=bool), start[terms])
-            for own, terms, start in zip(dense, chosen, near, strict=True)
+            Listed(own[:, terms], ridges_of(large.terms[output])[terms], start[terms])
+            for output, (own, terms, start) in enumerate(zip(dense, chosen, near, strict=True))
         ]
         expected = projection.solve(outputs, goals, shares)
         near = [np.zeros(own.shape[1]) for own in dense]
@@ -171,6 +181,21 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint)
             np.testing.assert_array_equal(np.flatnonzero(coef), chosen[output])
             np.testing.assert_allclose(coef, near[output], rtol=1e-6, atol=1e-9)
             assert intercept == pytest.approx(other, rel=1e-6, abs=1e-9)
+
+
+def test_lines_come_first_where_that_is_asked_for():
+    data, X = make_data(1)
+    large = make_large(X, 1)
+    large = replace(large, points=((np.where(large.points[0][0] == 0.0, 0.5, large.points[0][0]), 0.0),))
+    sheet = Sheet.of(data, data.rows, large, 0)
+    goals = score_large(sheet, large)
+    given = (sheet, goals, large, [1, 2, 3, 5], OfNumbers(), NO_CONSTRAINTS)
+    lists = make_lists(*given, joint=False, n_threads=1, lines_first=True)
+    used = [set(np.flatnonzero(points[0][0])) for points in lists]
+    assert used[1] == {8, 9}
+    assert used[0] < used[1] < used[2] < used[3]
+    mixed = make_lists(*given, joint=False, n_threads=1)
+    assert set(np.flatnonzero(mixed[1][0][0])) != {8, 9}
 
 
 def test_lists_do_not_depend_on_threads():

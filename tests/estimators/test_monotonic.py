@@ -67,7 +67,7 @@ SETTINGS = {
     "linear alone": {"terms": "linear", "max_terms": None},
     "stable": {"stable": True, "honest_cv": False},
     "a given point": {"selection": 0.02},
-    "all rules": {"max_correlation": 1.0, "honest_cv": False},
+    "all rules": {"max_correlation": 1.0, "honest_cv": False, "terms": "rules"},
 }
 
 
@@ -126,6 +126,7 @@ def test_any_ways_on_any_data_hold(seed, ways, missing):
 def test_without_it_the_same_fit_goes_both_ways():
     X, y, _ = make_data()
     settings = {"n_candidates": 150, "cv": 3, "shrinkage": 0.01, "max_terms": None, "random_state": 0, "n_jobs": 1}
+    settings["solver"] = Glmnet()  # which has no lines of their own
     model = RuleEnsembleRegressor(**settings).fit(frame(X), y)
     assert worst_steps(model, other_values(), 0)[0] < 0
     assert worst_steps(model, other_values(), 1)[1] > 0

@@ -69,7 +69,7 @@ def test_class_weights_do_not_change_how_often_a_class_is_drawn():
 def test_the_same_seed_gives_the_same_null_and_weights_count():
     X, y = make_friedman1(120, n_features=5, random_state=0)
     weights = np.random.default_rng(0).uniform(size=120)
-    model = RuleEnsembleRegressor(**PARAMETERS).fit(X, y, sample_weight=weights)
+    model = RuleEnsembleRegressor(**PARAMETERS, terms="rules").fit(X, y, sample_weight=weights)
     first, second = (
         interaction_null(model, X, y, n_repeats=2, random_state=3, sample_weight=weights) for _ in range(2)
     )

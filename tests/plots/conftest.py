@@ -7,6 +7,7 @@ import pytest
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
+from rulegrove.solvers import Glmnet
 
 mpl.use("Agg")
 
@@ -25,7 +26,8 @@ def _close_figures():
 @pytest.fixture(scope="session")
 def pima():
     X, y = load("pima", return_X_y=True)
-    return X, y, RuleEnsembleClassifier(n_candidates=100, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
+    settings = {"n_candidates": 100, "solver": Glmnet(loss="logistic", l1_ratio=0.5), "honest_cv": False}
+    return X, y, RuleEnsembleClassifier(**settings, random_state=0, n_jobs=1).fit(X, y)
 
 
 @pytest.fixture(scope="session")

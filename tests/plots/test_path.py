@@ -77,7 +77,7 @@ def test_errors_are_those_of_the_selection(pima):
     (twin,) = (axes for axes in display.figure_.axes if axes is not ax)
     np.testing.assert_array_equal(twin.lines[0].get_ydata(), model.path_.n_terms)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words[-1] == f"chosen (1se): {len(model.rules_)} terms"
+    assert words[-1] == f"chosen (1se): {model.path_.n_terms[selection.index]} terms"
 
 
 def test_a_given_point_has_no_held_out_error(pima):

@@ -108,6 +108,7 @@ def test_relaxing_needs_fewer_terms_for_the_same_error(loss):
             solver=Glmnet(loss=loss, relax=relax),
             honest_cv=False,
             selection="1se",
+            max_terms=None,
             random_state=0,
         ).fit(X[train], y[train])
         for relax in (False, True)

@@ -5,35 +5,37 @@ import numpy as np
 from rulegrove.subset import LEAST_GAIN
 
 
-def unexplained(dense, scores, terms, ridge):
-    """Least of ``|scores - mean - X b|^2 / N + ridge |b|^2`` over b, added up over the columns of the scores."""
-    stacked, wanted, coefs = _solve(dense, scores, terms, ridge)
+def unexplained(dense, scores, terms, ridges, weights=None):
+    """Least of the mean of ``|scores - mean - X b|^2`` plus ``ridges b^2`` over b, added up over columns of scores."""
+    stacked, wanted, coefs = _solve(dense, scores, terms, ridges, weights)
     return float(np.sum((wanted - stacked @ coefs) ** 2))
 
 
-def solve_last(dense, score, terms, ridge):
+def solve_last(dense, score, terms, ridges, weights=None):
     """Return the coefficient of the last term in those least squares, for one column of scores."""
-    return float(_solve(dense, score, terms, ridge)[2][-1, 0])
+    return float(_solve(dense, score, terms, ridges, weights)[2][-1, 0])
 
 
-def _solve(dense, scores, terms, ridge):
+def _solve(dense, scores, terms, ridges, weights):
     """Return the least-squares problem of a subset, the ridge as further rows, and its coefficients."""
-    n_rows = len(dense)
-    X = dense[:, list(terms)] - dense[:, list(terms)].mean(axis=0)
-    targets = scores - scores.mean(axis=0)
-    stacked = np.vstack([X / np.sqrt(n_rows), np.sqrt(ridge) * np.eye(X.shape[1])])
-    wanted = np.vstack([targets / np.sqrt(n_rows), np.zeros((X.shape[1], targets.shape[1]))])
+    shares = np.full(len(dense), 1.0 / len(dense)) if weights is None else weights / weights.sum()
+    own = dense[:, list(terms)]
+    X, targets = (np.sqrt(shares)[:, None] * (values - shares @ values) for values in (own, scores))
+    held = np.sqrt(np.broadcast_to(ridges, dense.shape[1])[list(terms)])
+    stacked = np.vstack([X, np.diag(held)])
+    wanted = np.vstack([targets, np.zeros((len(held), targets.shape[1]))])
     return stacked, wanted, np.linalg.lstsq(stacked, wanted, rcond=None)[0]
 
 
-def search_naively(dense, scores, lengths, ridge, signs, forced):
+def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None):
     """Subsets by one least-squares fit for each try: the best further term each time."""
 
     def gain(others, term):
+        given = ridges, weights
         return sum(
-            unexplained(dense, score, others, ridge) - unexplained(dense, score, [*others, term], ridge)
+            unexplained(dense, score, others, *given) - unexplained(dense, score, [*others, term], *given)
             for score in scores.T[:, :, None]
-            if signs is None or signs[term] * solve_last(dense, score, [*others, term], ridge) >= 0.0
+            if signs is None or signs[term] * solve_last(dense, score, [*others, term], *given) >= 0.0
         )
 
     terms, found = sorted(forced), []

@@ -81,7 +81,7 @@ def fit_over(
         kept = {"statistics_": count_anew(engine, layout, drawn, found, settings)} if keep_statistics else {}
     else:
         source = TableOfEngine(engine, layout, settings, max_gram_rows)
-        found = fit_source(source, kind, settings)
+        found = fit_source(source, kind, settings, by_rows=not keep_statistics)
         kept = {"statistics_": keep_pools(layout, found, engine.n_rows)} if keep_statistics else {}
     model.take_over(found if named else replace(found, names=None), **kept)
     return model

@@ -187,7 +187,7 @@ def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: P
     """
     scores = np.empty((rows.size, len(pool.outputs)))
     for fold, candidates in enumerate(pool.fold_terms):
-        points = [weighted.selection.fold_points[fold] for weighted in pool.outputs]
+        points = pool.fold_points(fold)
         coefs, intercepts = np.array([coef for coef, _ in points]), np.array([intercept for _, intercept in points])
         columns = np.flatnonzero(coefs.any(axis=0))
         own_units = coefs[:, columns] * candidates.scales[columns]

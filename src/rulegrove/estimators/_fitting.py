@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,8 +19,9 @@ from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units
 from rulegrove.exceptions import SampleWarning
 from rulegrove.joint_selection import Joint
+from rulegrove.projection import Point
 from rulegrove.selection import Chosen, select
-from rulegrove.solvers.base import BaseSolver
+from rulegrove.solvers.base import BaseSolver, Problem
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
@@ -45,6 +47,8 @@ class Plan:
     joint : Joint or None
         How outputs are solved together, if they are.
     n_threads : int
+    lines : BaseSolver, optional
+        The solver for linear terms without rules, if those may have a share in the model.
     """
 
     growth: Growth
@@ -56,6 +60,25 @@ class Plan:
     n_judged: int
     joint: Joint | None
     n_threads: int
+    lines: BaseSolver | None = None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The linear terms of a pool, solved for without its rules; terms without a penalty stay beside them.
+
+    Attributes
+    ----------
+    outputs : list of Chosen
+    columns : ndarray of shape (n_lines,)
+        Their places among the candidates of the pool.
+    fold_columns : list of ndarray of shape (n_lines,)
+        Likewise among the candidates of each fold.
+    """
+
+    outputs: list[Chosen]
+    columns: IntArray
+    fold_columns: list[IntArray]
 
 
 @dataclass(frozen=True)
@@ -68,11 +91,40 @@ class Pool:
     fold_terms : list of Terms
         The candidates of each fold: those of the design unless they were grown anew.
     outputs : list of Chosen
+    lines : Lines, optional
+    share : float
+        Of `lines` in the coefficients of the model; the rest is that of all candidates together.
     """
 
     design: Design
     fold_terms: list[Terms]
     outputs: list[Chosen]
+    lines: Lines | None = None
+    share: float = 0.0
+
+    def points(self) -> list[Point]:
+        """Return the coefficients of the candidates and the intercept of each output."""
+        whole = [chosen.point for chosen in self.outputs]
+        if self.lines is None:
+            return whole
+        return self._blend(whole, [chosen.point for chosen in self.lines.outputs], self.lines.columns)
+
+    def fold_points(self, fold: int) -> list[Point]:
+        """Return the same without a fold, for its candidates."""
+        whole = [chosen.selection.fold_points[fold] for chosen in self.outputs]
+        if self.lines is None:
+            return whole
+        lines = [chosen.selection.fold_points[fold] for chosen in self.lines.outputs]
+        return self._blend(whole, lines, self.lines.fold_columns[fold])
+
+    def _blend(self, whole: list[Point], lines: list[Point], columns: IntArray) -> list[Point]:
+        """Return the weighted mean of the coefficients of all candidates and those of lines."""
+        blended = []
+        for (coef, intercept), (slopes, level) in zip(whole, lines, strict=True):
+            mean = (1.0 - self.share) * coef
+            mean[columns] += self.share * slopes
+            blended.append((mean, (1.0 - self.share) * intercept + self.share * level))
+        return blended
 
     def give_back(self, units: Units, selection: str | float) -> "Pool":
         """Return the pool in the user's units, who may have given the point as `selection`.
@@ -85,13 +137,19 @@ class Pool:
             total=units.give_moments(self.design.total),
             whole=None if whole is None else units.give_moments(whole),
         )
-        outputs = [
-            Chosen(
-                units.give_path(one.path), units.give_selection(one.selection, selection), units.give_solver(one.solver)
-            )
-            for one in self.outputs
-        ]
-        return replace(self, design=design, outputs=outputs)
+
+        def give(outputs: list[Chosen]) -> list[Chosen]:
+            return [
+                Chosen(
+                    units.give_path(one.path),
+                    units.give_selection(one.selection, selection),
+                    units.give_solver(one.solver),
+                )
+                for one in outputs
+            ]
+
+        lines = None if self.lines is None else replace(self.lines, outputs=give(self.lines.outputs))
+        return replace(self, design=design, outputs=give(self.outputs), lines=lines)
 
 
 def spawn_pairs(
@@ -190,27 +248,43 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
     requests = iter(grown.requests())
     design = _make_design(grown, next(requests), next(counted), plan)
     fold_terms, held_out = [design.terms] * plan.n_folds, []
+    columns = find_lines(design)
+    fold_columns = [columns] * plan.n_folds
     if grown.of_folds:
-        fold_terms = []
+        fold_terms, fold_columns = [], []
         for request in requests:
             regrown = _make_design(grown, request, next(counted), plan)
             fold_terms.append(regrown.terms)
+            fold_columns.append(find_lines(regrown))
             held_out.append(regrown.fold(1))
     elif isinstance(plan.selection, str):
         held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
-    outputs = select(
-        plan.solver,
-        design.problems(),
-        held_out,
+    follow = partial(
+        select,
         together=plan.joint,
         selection=plan.selection,
         exact=grown.data.drawn is not None,
         n_threads=plan.n_threads,
         on_progress=progress.stage("Solving"),
     )
+    problems = design.problems()
+    outputs = follow(plan.solver, problems, held_out)
     if design.whole is not None:
         check_drawn(design, outputs)
-    return Pool(design, fold_terms, outputs)
+    if plan.lines is None or not all(own.size for own in (columns, *fold_columns)):
+        return Pool(design, fold_terms, outputs)
+    lines = follow(
+        plan.lines,
+        [problem.take(columns) for problem in problems],
+        [[one.take(own) for one in fold] for fold, own in zip(held_out, fold_columns, strict=True)],
+    )
+    return Pool(design, fold_terms, outputs, Lines(lines, columns, fold_columns))
+
+
+def find_lines(design: Design) -> IntArray:
+    """Return the columns of linear terms, and those of terms without a penalty."""
+    kept = np.arange(len(design.terms)) >= len(design.terms.rules)
+    return np.flatnonzero(kept if design.unpenalised is None else kept | design.unpenalised)
 
 
 def judge_pools(
@@ -248,27 +322,44 @@ def judge_pools(
 
 def _solve_again(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:
     """Return a pool with the models of folds that have rules of their own, at the points that were chosen."""
-    terms, points = [], []
+    terms, columns = [], []
+    points: list[list[Point]] = []
+    slopes: list[list[Point]] = []
     for request in grown.requests():
         regrown = _make_design(grown, request, next(counted), plan)
         terms.append(regrown.terms)
+        columns.append(find_lines(regrown))
         problems = [target.problem for target in regrown.fold(1)]
-        given = [_point_of(one) for one in pool.outputs]
-        if plan.joint is not None and len(problems) > 1:
-            solver = pool.outputs[0].solver
-            found = select(solver, problems, [], together=plan.joint, selection=given[0], n_threads=plan.n_threads)
-        else:
-            found = [
-                one
-                for chosen, problem, point in zip(pool.outputs, problems, given, strict=True)
-                for one in select(chosen.solver, [problem], [], selection=point)
-            ]
-        points.append([one.path.point(one.selection.index) for one in found])
-    outputs = [
+        points.append(_solve_at(pool.outputs, problems, plan))
+        if pool.lines is not None and columns[-1].size:
+            slopes.append(_solve_at(pool.lines.outputs, [problem.take(columns[-1]) for problem in problems], plan))
+    again = replace(pool, fold_terms=terms, outputs=_give_points(pool.outputs, points), lines=None)
+    if pool.lines is None or len(slopes) < len(terms):
+        return again
+    return replace(again, lines=Lines(_give_points(pool.lines.outputs, slopes), pool.lines.columns, columns))
+
+
+def _solve_at(outputs: Sequence[Chosen], problems: Sequence[Problem], plan: Plan) -> list[Point]:
+    """Solve other problems at the points that were chosen for outputs."""
+    given = [_point_of(one) for one in outputs]
+    if plan.joint is not None and len(problems) > 1:
+        solver = outputs[0].solver
+        found = select(solver, problems, [], together=plan.joint, selection=given[0], n_threads=plan.n_threads)
+    else:
+        found = [
+            one
+            for chosen, problem, point in zip(outputs, problems, given, strict=True)
+            for one in select(chosen.solver, [problem], [], selection=point)
+        ]
+    return [one.path.point(one.selection.index) for one in found]
+
+
+def _give_points(outputs: Sequence[Chosen], points: Sequence[Sequence[Point]]) -> list[Chosen]:
+    """Return outputs with the coefficients of other folds."""
+    return [
         replace(chosen, selection=replace(chosen.selection, fold_points=tuple(own[place] for own in points)))
-        for place, chosen in enumerate(pool.outputs)
+        for place, chosen in enumerate(outputs)
     ]
-    return replace(pool, fold_terms=terms, outputs=outputs)
 
 
 def _point_of(chosen: Chosen) -> float:
@@ -307,7 +398,7 @@ def check_drawn(design: Design, outputs: Sequence[Chosen]) -> None:
     counted = design.rows.weights > 0
     weights = design.rows.weights[counted]
     for output, chosen in enumerate(outputs):
-        coef, intercept = chosen.path.point(chosen.selection.index, chosen.selection.mix)
+        coef, intercept = chosen.point
         scores = design.rows.scores(coef, intercept)[counted]
         losses = (design.targets[counted, output] - scores) ** 2
         mean = float(np.average(losses, weights=weights))

@@ -106,7 +106,7 @@ def take_rules(rules: Any, data: TrainingData, *, forced: bool, max_terms: int |
     """
     features = data.columns.features
     found = read_rules(rules, features)
-    if forced and isinstance(max_terms, int) and max_terms < len(found):
+    if forced and max_terms is not None and not isinstance(max_terms, str) and max_terms < len(found):
         raise InvalidInputError(
             f"max_terms={max_terms} is less than the {len(found)} rules that force_rules=True puts into the model; "
             "raise it or give fewer rules."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, compile_rules
 from rulegrove.design.linear import join_linear
@@ -22,8 +22,9 @@ from rulegrove.subset import Reference, order_terms
 
 EVERY_LENGTH = 30  # lists have every length up to this,
 GROWTH = 1.15  # then each is so many times as long as the one before,
+LONGEST = 60  # up to this: nobody reads more, and the large model itself comes next
 EXCHANGED = 0.2  # chance that a column of an imagined row has the value of another row
-LONGEST = 60  # up to about this; beyond it nobody reads, and the large model itself comes next
+RIDGE_OF_LINES = 0.01  # of the usual one: slopes are few, and may have to be steep
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,7 @@ def make_lists(
     *,
     joint: bool,
     n_threads: int,
+    lines_first: bool = False,
 ) -> list[list[Point]]:
     """Return a list of each length: one point for each output, all but a few of its coefficients zero.
 
@@ -179,12 +181,18 @@ def make_lists(
     joint : bool
         Whether a term enters for all outputs or for none; they then share their candidates.
     n_threads : int
+    lines_first : bool
+        Whether linear terms enter before rules. A rule says more of a class than any single line and so would always be
+        the first, even where a few lines say more than as many rules.
     """
     outputs = range(len(large.points))
     parts = [list(outputs)] if joint else [[output] for output in outputs]
 
     def find(part: Sequence[int]) -> list[_Found]:
-        found = _find(sheet, goals[:, part], large, part, lengths, constraints, n_threads if len(parts) == 1 else 1)
+        n_own = n_threads if len(parts) == 1 else 1
+        found = _find(
+            sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, lines_first=lines_first
+        )
         return [found] * len(part)
 
     weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
@@ -215,7 +223,7 @@ class _Found:
     kept: IntArray
     bits: BitMatrix
     columns: FloatArray
-    free: BoolArray
+    ridges: FloatArray
     signs: IntArray | None
     subsets: list[IntArray]
     n_terms: int
@@ -224,7 +232,7 @@ class _Found:
         """Return the terms of a list, with coefficients that are near."""
         chosen = self.subsets[place]
         signs = None if self.signs is None else self.signs[chosen]
-        return Listed(self.columns[:, chosen], self.free[chosen], near[chosen], signs)
+        return Listed(self.columns[:, chosen], self.ridges[chosen], near[chosen], signs)
 
     def gather(
         self, place: int, goals: FloatArray, weights: FloatArray
@@ -261,8 +269,11 @@ def _find(
     large: Large,
     outputs: Sequence[int],
     lengths: Sequence[int],
+    projection: Projection,
     constraints: Constraints,
     n_threads: int,
+    *,
+    lines_first: bool,
 ) -> _Found:
     """Find the terms of the lists of outputs that are chosen together."""
     terms = large.terms[outputs[0]]
@@ -273,19 +284,19 @@ def _find(
     program = compile_rules(taken.rules, sheet.columns.n_features)
     bits, linear = evaluate_terms(sheet.columns, slice(None), program, taken.linear, n_threads)
     columns = np.hstack([bits.to_dense(), linear])
-    weights = np.ones(len(columns)) if sheet.weights is None else sheet.weights
-    shares = weights / weights.sum()
+    responses, weights = projection.linearise(goals, sheet.weights)
     statistics = Statistics.zeros(1, len(taken.rules), linear.shape[1], len(outputs))
-    statistics.update(0, bits, linear, goals, sheet.weights)
-    moments = statistics.moments()
-    problem = as_problems(moments)[0]
-    pulls = ((goals - shares @ goals).T * shares) @ columns
-    free = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
+    statistics.update(0, bits, linear, responses, weights)
+    problems = as_problems(statistics.moments())
+    pulls = np.array([problem.x_y for problem in problems])
+    forced = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
+    lines = np.arange(len(kept)) >= len(taken.rules)
+    ridges = np.where(forced, 0.0, np.where(lines, RIDGE_OF_LINES, 1.0))
     signs = constraints.signs(taken)
-    reference = Reference(problem.gram, pulls, signs, free if free.any() else None)
+    reference = Reference(problems[0].gram, pulls, signs, forced, ridges, lines if lines_first else None)
     order = order_terms(reference, max(lengths, default=0))
-    subsets = [np.sort(order[: max(length, int(free.sum()))]) for length in lengths]
-    return _Found(kept, bits, columns, free, signs, subsets, len(terms))
+    subsets = [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
+    return _Found(kept, bits, columns, ridges, signs, subsets, len(terms))
 
 
 def score_lists(

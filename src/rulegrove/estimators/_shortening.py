@@ -12,7 +12,7 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut, make_model
 from rulegrove.estimators._fitting import Pool
-from rulegrove.estimators._lists import Large, Sheet, list_lengths, make_lists, score_large, score_lists
+from rulegrove.estimators._lists import LONGEST, Large, Sheet, list_lengths, make_lists, score_large, score_lists
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units, shift
 from rulegrove.estimators.calibration import Link
@@ -42,23 +42,37 @@ class Shortening:
     n_threads: int
 
     def make(
-        self, data: TrainingData, rows: IntArray, large: Large, link: Link | None, lengths: Sequence[int]
+        self,
+        data: TrainingData,
+        rows: IntArray,
+        large: Large,
+        link: Link | None,
+        lengths: Sequence[int],
+        orders: Sequence[bool] = (False,),
     ) -> list[list[Point]]:
-        """Return the lists of a large model that was fitted to these rows."""
+        """Return the lists of a large model that was fitted to these rows: all lengths in each order.
+
+        `orders` tell whether linear terms enter before rules.
+        """
         if not lengths:
             return []
-        sheet = Sheet.of(data, rows, large, autos.IMAGINED_ROWS)
+        sheet = Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
         goals, exponent = self.target.goals(score_large(sheet, large), link), find_unit(data)
-        lists = make_lists(
-            sheet,
-            shift(goals, -exponent),
-            large,
-            lengths,
-            self.target.projection,
-            self.constraints,
-            joint=self.joint,
-            n_threads=self.n_threads,
-        )
+        lists = [
+            points
+            for lines_first in orders
+            for points in make_lists(
+                sheet,
+                shift(goals, -exponent),
+                large,
+                lengths,
+                self.target.projection,
+                self.constraints,
+                joint=self.joint,
+                n_threads=self.n_threads,
+                lines_first=lines_first,
+            )
+        ]
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
 
 
@@ -95,31 +109,36 @@ def make_front(
         Of the held-out rows, as in `ClassFigures`.
     progress : Progress
     """
-    target = shortening.target
+    target, link = shortening.target, whole.model.link
+    n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
     lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
-    stage, n_parts = progress.stage("Shortening"), 1 + (0 if held_out is None else len(runs[0][0].fold_terms))
-    link = whole.model.link
-    lists = shortening.make(data, draw_rows(data, data.rows), large, link, lengths)
-    stage(1, n_parts)
-    designs = [[pool.design for pool in pools] for pools in runs]
-    lines = [make_model(data, designs, large, points) for points in lists]
-    shares = share_rules(target, data, [line.model for line in lines])
-    lines = [replace(line, class_shares=shares) for line in lines]
+    orders = (False, True) if n_folds and runs[0][0].share > 0.0 else (False,)
+    stage = progress.stage("Shortening")
+    lists = shortening.make(data, data.rows, large, link, lengths, orders)
+    stage(1, 1 + n_folds)
     front = partial(Front, loss_name=target.loss_name, describe=target.rank)
+    designs = [[pool.design for pool in pools] for pools in runs]
+
+    def describe(points: Sequence[Sequence[Point]], links: Sequence[Link | None]) -> list[Fitted]:
+        lines = [make_model(data, designs, large, own) for own in points]
+        shares = share_rules(target, data, [line.model for line in lines])
+        return [
+            _link(target, whole.model, replace(line, class_shares=shares), own)
+            for line, own in zip(lines, links, strict=True)
+        ]
+
     if held_out is None:
-        links = [target.link_list(None) for _ in lines]
-        linked = [_link(target, whole.model, line, own) for line, own in zip(lines, links, strict=True)]
-        own_lines = [FrontLine(line, own) for line, own in zip(linked, links, strict=True)]
-        return front([*own_lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
-    scores = np.empty((len(lengths) + 1, *held_out.scores.shape))
+        links = [target.link_list(None) for _ in lists]
+        lines = [FrontLine(line, own) for line, own in zip(describe(lists, links), links, strict=True)]
+        return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
+    scores = np.empty((len(lists) + 1, *held_out.scores.shape))
     scores[-1] = held_out.scores - data.offset
-    for fold in range(len(runs[0][0].fold_terms)):
+    for fold in range(n_folds):
         here = np.flatnonzero(folds[held_out.rows] == fold)
         own = Large.average([large_of_fold(pools, fold) for pools in runs])
-        rows = draw_rows(data, data.rows[folds[data.rows] != fold])
-        own_lists = shortening.make(data, rows, own, link, lengths)
+        own_lists = shortening.make(data, data.rows[folds[data.rows] != fold], own, link, lengths, orders)
         scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
-        stage(2 + fold, n_parts)
+        stage(2 + fold, 1 + n_folds)
     judged = [replace(held_out, scores=own + data.offset) for own in scores]
     links = [*(target.link_list(own) for own in judged[:-1]), link]
     exponent = find_unit(data)
@@ -127,21 +146,43 @@ def make_front(
     scores = shift(scores, -exponent)
     both = [target.measure_rows(own, one, told_in) for own, one in zip(scores, links, strict=True)]
     losses, errors = (np.array(part) for part in zip(*both, strict=True))
-    measured = measure_lines(losses, errors, held_out.weights)
-    said = np.array([target.goals(own, one) for own, one in zip(scores, links, strict=True)])
+    kept = choose_orders(np.average(losses, axis=1, weights=held_out.weights), len(orders))
+    links, judged = [links[place] for place in kept], [judged[place] for place in kept]
+    n_lists = len(kept) if large.n_terms <= LONGEST else len(kept) - 1
+    measured = measure_lines(losses[kept], errors[kept], held_out.weights, max(n_lists, 1))
+    said = np.array([target.goals(scores[place], one) for place, one in zip(kept, links, strict=True)])
     measured["fidelity"] = measure_fidelity(said, held_out.weights)
     shown = target.tell_error(measured["error"], measured["error_se"])
     measured["error"], measured["error_se"] = (shift(values, exponent) for values in shown)
-    linked = [*(_link(target, whole.model, line, own) for line, own in zip(lines, links[:-1], strict=True)), whole]
+    linked = [*describe([lists[place] for place in kept[:-1]], links[:-1]), whole]
     figures = [target.judge(line.model, own, data, honest=honest) for line, own in zip(linked, judged, strict=True)]
-    kept = [*links[:-1], target.fitted_link]
+    own_links = [*links[:-1], target.fitted_link]
     return front(
         (
             FrontLine(line, own, held_out=told, **{name: float(values[place]) for name, values in measured.items()})
-            for place, (line, own, told) in enumerate(zip(linked, kept, figures, strict=True))
+            for place, (line, own, told) in enumerate(zip(linked, own_links, figures, strict=True))
         ),
         base_loss=target.base_loss(told_in),
     )
+
+
+def choose_orders(losses: FloatArray, n_orders: int) -> list[int]:
+    """Return the places of the lists of the lower loss, one a length; the large model, which is the last, stays so.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_orders * n_lengths + 1,)
+        On held-out rows, of all lengths in one order, then in the next.
+    n_orders : int
+
+    Examples
+    --------
+    >>> choose_orders(np.array([0.7, 0.5, 0.4, 0.7, 0.6, 0.3, 0.2]), 2)
+    [0, 1, 5, 6]
+    """
+    by_order = losses[:-1].reshape(n_orders, -1)
+    places = np.argmin(by_order, axis=0) * by_order.shape[1] + np.arange(by_order.shape[1])
+    return [*places.tolist(), len(losses) - 1]
 
 
 def find_unit(data: TrainingData) -> int:
@@ -151,17 +192,14 @@ def find_unit(data: TrainingData) -> int:
 
 def large_of(pools: Sequence[Pool]) -> Large:
     """Return the large model of pools with chosen points."""
-    chosen = [(pool.design.terms, one.path, one.selection) for pool in pools for one in pool.outputs]
-    return Large(
-        tuple(terms for terms, _, _ in chosen),
-        tuple(path.point(selection.index, selection.mix) for _, path, selection in chosen),
-    )
+    terms = tuple(pool.design.terms for pool in pools for _ in pool.outputs)
+    return Large(terms, tuple(point for pool in pools for point in pool.points()))
 
 
 def large_of_fold(pools: Sequence[Pool], fold: int) -> Large:
     """Return the large model without a fold."""
-    chosen = [(pool.fold_terms[fold], one.selection.fold_points[fold]) for pool in pools for one in pool.outputs]
-    return Large(tuple(terms for terms, _ in chosen), tuple(point for _, point in chosen))
+    terms = tuple(pool.fold_terms[fold] for pool in pools for _ in pool.outputs)
+    return Large(terms, tuple(point for pool in pools for point in pool.fold_points(fold)))
 
 
 def share_rules(target: Target, data: TrainingData, models: Sequence[RuleModel]) -> dict[Rule, FloatArray] | None:

@@ -195,10 +195,14 @@ class Classes(Target):
         """Return the target with the shares of the classes, and the model with its labels and probabilities."""
         means = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
         shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
-        method, link = autos.resolve_calibration(self.calibration, solver.loss_name), self.fitted_link
-        if method is not None and held_out is not None and fitted.model.terms:
-            link = self._calibrate(method, held_out)
-        target = replace(self, shares=shares, fitted_link=link)
+        target = replace(self, shares=shares)
+        method = autos.resolve_calibration(self.calibration, solver.loss_name)
+        if held_out is not None and fitted.model.terms:
+            if method is not None:
+                target = replace(target, fitted_link=self._calibrate(method, held_out))
+            elif self.calibration is not None:
+                link = self.link_scores(solver, held_out)
+                target = replace(target, fitted_link=None if link == self._find_link(solver) else link)
         return target, target.link_model(fitted.model, solver)
 
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
@@ -226,6 +230,25 @@ class Classes(Target):
         """Return the share of wrong classes."""
         return error, standard_error
 
+    def surprise(self, loss: float, n_rows: float) -> float:
+        """Return minus the log likelihood of so many rows of a mean log loss."""
+        return n_rows * loss
+
+    def link_scores(self, solver: BaseSolver, held_out: HeldOut) -> Link:
+        """Return what scores of the solver's loss mean by themselves, or on a common scale if held-out rows ask for it.
+
+        The log odds of each class against all others make probabilities of their own; together they may make better
+        ones. The scores of other losses have no meaning of their own.
+        """
+        if solver.loss_name != "logistic":
+            return self._calibrate("temperature", held_out)
+        plain = self._find_link(solver)
+        if self.code.n_outputs == 1 or self.together(solver) is not None:
+            return plain
+        both = (plain, self._calibrate("temperature", held_out))
+        scored = [self.measure_rows(held_out.scores, link, held_out)[0] for link in both]
+        return both[int(np.argmin([np.average(losses, weights=held_out.weights) for losses in scored]))]
+
     def link_list(self, held_out: HeldOut | None) -> Link:
         """Return a calibration of log odds by held-out scores, or what log odds mean where there is none."""
         if held_out is None or self.calibration is None:
@@ -245,10 +268,13 @@ class Classes(Target):
 
     def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
         """Return the model with its labels, and with what its scores say of them."""
+        return replace(model, classes=self.labels, link=self.fitted_link or self._find_link(solver))
+
+    def _find_link(self, solver: BaseSolver) -> Link:
+        """Return what scores of the solver's loss mean."""
         n_outputs = self.code.n_outputs
         together = n_outputs > 1 and isinstance(self.together(solver), Multinomial)
-        link = self.fitted_link or find_link(solver.loss_name, n_outputs, together=together)
-        return replace(model, classes=self.labels, link=link)
+        return find_link(solver.loss_name, n_outputs, together=together)
 
     @property
     def settled(self) -> dict[str, Any]:

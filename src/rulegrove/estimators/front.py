@@ -9,6 +9,7 @@ import numpy as np
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._fitted import Fitted
+from rulegrove.estimators._lists import LONGEST
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.rule_table import RuleTable, html_row
@@ -40,7 +41,7 @@ class FrontLine:
         Likewise the log loss of classes, or the mean squared error of numbers; of numbers that have no squares, such as
         1e200, in other units, which are powers of two.
     excess_se : float
-        Standard error of the difference between this loss and that of the best line, row by row.
+        Standard error of the difference between this loss and that of the best list, row by row.
     fidelity : float
         How much of what the large model says of held-out rows the line says too: one minus the squared difference of
         their probabilities (or numbers) over the variance of the large model's.
@@ -159,8 +160,9 @@ class Front(Sequence[FrontLine]):
         ----------
         max_terms : int, "auto" or None
             Most terms of an output; None for no limit, which is the large model unless `max_rules` has one. "auto"
-            takes the shortest list whose held-out loss exceeds that of the best by at most one standard error of their
-            difference, or by 1 % of what the best one explains, whichever is more. With a number it is the shortest
+            takes the shortest list whose held-out loss exceeds that of the best list by at most one standard error of
+            their difference, or by 1 % of what the best one explains, whichever is more; a list has at most 60 terms,
+            and the large model is one only if it has no more. With a number it is the shortest
             list that says 97 % of what the longest allowed one says (see `FrontLine.fidelity`) and has no larger loss.
         max_rules : int, optional
             Most different terms of all outputs.
@@ -177,9 +179,11 @@ class Front(Sequence[FrontLine]):
                 f"The shortest list has {least.terms} terms of a class and {least.rules} in all, more than "
                 f"max_terms={max_terms} and max_rules={max_rules} allow."
             )
-        losses = np.array([self._lines[place].loss for place in allowed])
-        if (max_terms is None and max_rules is None) or np.isnan(losses).all():
+        if (max_terms is None and max_rules is None) or np.isnan(self.base_loss):
             return allowed[-1]
+        if max_terms == "auto":
+            allowed = [place for place in allowed if self._lines[place].terms <= LONGEST] or allowed
+        losses = np.array([self._lines[place].loss for place in allowed])
         if max_terms != "auto":
             fidelity = np.array([self._lines[place].fidelity for place in allowed])
             alike = fidelity >= (1.0 - UNFAITHFUL) * fidelity[-1]
@@ -233,14 +237,18 @@ def _show(value: float, error: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g} ± {error:.2g}"
 
 
-def measure_lines(losses: FloatArray, errors: FloatArray, weights: FloatArray | None) -> dict[str, FloatArray]:
-    """Return mean loss and error of every line, their standard errors, and those of the excess over the best line.
+def measure_lines(
+    losses: FloatArray, errors: FloatArray, weights: FloatArray | None, n_lists: int
+) -> dict[str, FloatArray]:
+    """Return mean loss and error of every line, their standard errors, and those of the excess over the best list.
 
     Parameters
     ----------
     losses, errors : ndarray of shape (n_lines, n_rows)
         Of held-out rows.
     weights : ndarray of shape (n_rows,), optional
+    n_lists : int
+        Lines that are lists, the first ones.
     """
     shares = np.ones(losses.shape[1]) if weights is None else weights
     shares = shares / shares.sum()
@@ -255,7 +263,7 @@ def measure_lines(losses: FloatArray, errors: FloatArray, weights: FloatArray | 
         "loss_se": spread(losses),
         "error": errors @ shares,
         "error_se": spread(errors),
-        "excess_se": spread(losses - losses[int(np.argmin(means))]),
+        "excess_se": spread(losses - losses[int(np.argmin(means[:n_lists]))]),
     }
 
 

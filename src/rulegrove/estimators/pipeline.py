@@ -11,9 +11,10 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_features, count_threads
 from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
+from rulegrove.estimators._blending import blend, choose_lines
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Request
-from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
+from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, share_importance
 from rulegrove.estimators._fitting import Plan, Pool, fit_pools, judge_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
@@ -143,7 +144,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         The kind of target, not yet learned.
     settings : Settings
     by_rows : bool, default=True
-        Whether a solver that is left to choose may need rows; otherwise it goes by statistics alone.
+        Whether a solver that is left to choose may need rows; otherwise it goes by statistics alone, and lines have no
+        share of their own, which held-out rows would have to tell.
 
     Returns
     -------
@@ -165,7 +167,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     training = read_training(source, target, settings, solver, chance)
     data, target = training.data, training.target
     settled = settle(settings, target, data, solver, by_rows=by_rows and data.drawn is None)
-    plan = make_plan(settings, settled, training)
+    plan = make_plan(settings, settled, training, blends=by_rows)
     parts = target.split(data, settings)
     progress = Progress(settings.verbose)
 
@@ -181,7 +183,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         pools = [pool.give_back(data.units, settled.selection) for pool in pools]
         data = data.give_back()
     runs = [pools[start : start + len(parts)] for start in range(0, len(pools), len(parts))]
-    held_out = score_held_out(data, training.folds, runs)
+    runs, held_out = blend(target, data, training.folds, runs)
     large = Large.average([large_of(pools) for pools in runs])
     fitted, target = link_large(runs, large, target, data, held_out)
     fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan))
@@ -285,11 +287,14 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
     return Settled(solver, selection, honest, data.n_counted)
 
 
-def make_plan(settings: Settings, settled: Settled, training: Training) -> Plan:
-    """Return what to do with the rules, all in the units of the data."""
+def make_plan(settings: Settings, settled: Settled, training: Training, *, blends: bool) -> Plan:
+    """Return what to do with the rules, all in the units of the data; `blends` if lines may have a share of theirs."""
     data, target, solver = training.data, training.target, settled.solver
     growth = make_growth(settings, target, data, named=training.names is not None)
     joint = target.together(solver)
+    blends = (
+        blends and settings.terms == "both" and settings.grows and settings.is_open("solver") and settings.validates
+    )
     if settings.force_rules:
         if joint is not None and target.code.n_outputs > 1:
             raise InvalidInputError(
@@ -308,6 +313,7 @@ def make_plan(settings: Settings, settled: Settled, training: Training) -> Plan:
         n_judged=autos.count_judged(data.n_counted) if not settled.honest and data.drawn is None else 0,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
+        lines=data.units.take_solver(choose_lines(solver)) if blends else None,
     )
 
 

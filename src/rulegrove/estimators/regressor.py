@@ -29,9 +29,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     max_terms : int, "auto" or None, default="auto"
         Most terms of the list that the model becomes. Every fit first finds a large model, then for every length the
         few terms that come nearest to it, and judges these lists on held-out rows (`front_`). "auto" is the shortest
-        list whose squared error there exceeds that of the best length by at most one standard error of their
-        difference, or by 1 % of what the best one explains, if that is more. None is the large model itself. A number
-        is a ceiling: a shorter list is taken if it says nearly the same and is no worse. See also `shorten`.
+        list whose squared error there exceeds that of the best list by at most one standard error of their difference,
+        or by 1 % of what the best one explains, if that is more; lists have at most 60 terms. None is the large model
+        itself, which may be better. A number is a ceiling: a shorter list is taken if it says nearly the same and is no
+        worse. See also `shorten`.
     max_rules : int, default=None
         Most different terms of the list; the same as `max_terms` for one number: what there is to read.
     n_runs : int, default=1
@@ -71,7 +72,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all known
         values of these numeric attributes. Needs ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
-        What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles.
+        What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles. With
+        "both" and ``solver="auto"`` the linear terms are also fitted without rules, and held-out rows say how large a
+        share of the large model they are; a solver that is named fits rules and lines together and leaves it at that.
     trees : object, default=None
         Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
         LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`

@@ -197,7 +197,7 @@ def stability_report(
     >>> from rulegrove.datasets import load
     >>> from rulegrove.inspection import stability_report
     >>> X, y = load("breast-w", return_X_y=True)
-    >>> model = RuleEnsembleClassifier(n_candidates=60, honest_cv=False, n_jobs=1)
+    >>> model = RuleEnsembleClassifier(n_candidates=60, terms="rules", honest_cv=False, n_jobs=1)
     >>> report = stability_report(model, X, y, n_repeats=4, random_state=0)
     >>> report.family_jaccard > report.rule_jaccard
     True
