@@ -84,6 +84,7 @@ def write_page(evidence: Evidence, machine: Mapping[str, Any], pictures: Mapping
             "Error against number of terms",
             words.TERMS_PLOT,
             picture(pictures, "terms", "Error against terms a class, a panel a problem"),
+            words.FRONTS,
             titled("Terms a class", words.TERMS, tables.tabulate_terms(results)),
         ),
         section("Stability over seeds", words.STABILITY, body(tables.tabulate_stability(results))),
