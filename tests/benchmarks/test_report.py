@@ -7,7 +7,7 @@ import re
 import pytest
 
 from benchmark_lines import folds, line
-from benchmarks import report, run
+from benchmarks import fronts_figure, report, run
 
 
 @pytest.fixture
@@ -41,11 +41,23 @@ def test_the_page_is_whole_and_the_same_twice(results, tmp_path):
     assert "10,000 rows: 1.50 times" in text
     assert "ValueError: no \\| way" in text
     pictures = re.findall(r"\]\((benchmarks/\w+\.png)\)", text)
-    assert pictures == ["benchmarks/terms.png", "benchmarks/rows.png"]
-    before = {name: (page.parent / name).read_bytes() for name in pictures}
+    assert pictures == ["benchmarks/terms.png", "benchmarks/fronts.png", "benchmarks/rows.png"]
+    drawn = [name for name in pictures if "fronts" not in name]  # that of the ten sets, which are measured apart
+    before = {name: (page.parent / name).read_bytes() for name in drawn}
     report.write_report(results, page)
     assert page.read_text() == text
-    assert {name: (page.parent / name).read_bytes() for name in pictures} == before
+    assert {name: (page.parent / name).read_bytes() for name in drawn} == before
+
+
+def test_the_fronts_of_the_ten_sets_are_drawn_from_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(fronts_figure, "PICTURE", tmp_path / "fronts.png")
+    fronts_figure.main()
+    assert (tmp_path / "fronts.png").read_bytes().startswith(b"\x89PNG")
+    lines = [
+        {"set": "iris", "method": "large", "terms": terms, "outputs": "3", "error": error}
+        for terms, error in (("6", "4.0"), ("12", "5.0"))
+    ]
+    assert fronts_figure.measure(lines, "iris", "large") == (3.0, 4.5)
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_header(results, tmp_path):
