@@ -7,9 +7,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.datasets import load
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _blending
 from rulegrove.estimators._blending import DOUBT, choose_share
+from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators.classes import Classes
+from rulegrove.estimators.pipeline import fit_source
+from rulegrove.estimators.settings import Settings
 
 FAST = {"n_candidates": 60, "cv": 3, "random_state": 0, "n_jobs": 1}
 SHARES = np.linspace(0.0, 1.0, 11)
@@ -126,12 +131,6 @@ def test_runs_are_blended_alike(shares):
 
 
 def test_pools_of_lines_alone_and_of_none_are_the_ends():
-    from rulegrove.datasets import load
-    from rulegrove.estimators._in_memory import TableInMemory
-    from rulegrove.estimators.classes import Classes
-    from rulegrove.estimators.pipeline import fit_source
-    from rulegrove.estimators.settings import Settings
-
     X, y = load("iris", return_X_y=True)
     settings, target = Settings(n_candidates=30, cv=2, random_state=0), Classes()
     (pool,) = fit_source(TableInMemory(X, y, target=target, settings=settings), target, settings).pools

@@ -121,12 +121,7 @@ def sample_held_out(data: TrainingData, folds: IntArray, n_folds: int) -> IntArr
 
     Of rows drawn from a larger table these are the last ones drawn, which trees do not see.
     """
-    rows, n_wanted = data.rows[folds[data.rows] < n_folds], autos.CALIBRATION_ROWS
-    if rows.size <= n_wanted:
-        return rows
-    if data.drawn is not None:
-        return np.sort(rows[np.argpartition(-data.drawn.ranks[rows], n_wanted - 1)[:n_wanted]])
-    return np.sort(np.random.default_rng(0).choice(rows, n_wanted, replace=False))
+    return data.draw(data.rows[folds[data.rows] < n_folds], autos.CALIBRATION_ROWS, last=True)
 
 
 @dataclass(frozen=True)

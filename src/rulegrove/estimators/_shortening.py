@@ -218,9 +218,4 @@ def _link(target: Target, whole: RuleModel, fitted: Fitted, link: Link | None) -
 
 def draw_rows(data: TrainingData, rows: IntArray) -> IntArray:
     """Return the rows that lists are made from: all of few, or a fixed draw of many."""
-    n_wanted = max(autos.LIST_ROWS // data.targets.shape[1], autos.LEAST_LIST_ROWS)
-    if rows.size <= n_wanted:
-        return rows
-    if data.drawn is not None:
-        return np.sort(rows[np.argpartition(data.drawn.ranks[rows], n_wanted - 1)[:n_wanted]])
-    return np.sort(np.random.default_rng(0).choice(rows, n_wanted, replace=False))
+    return data.draw(rows, max(autos.LIST_ROWS // data.targets.shape[1], autos.LEAST_LIST_ROWS))

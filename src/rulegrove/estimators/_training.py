@@ -100,6 +100,18 @@ class TrainingData:
         """Rows that count, in the whole table."""
         return self.rows.size if self.drawn is None else self.drawn.n_counted
 
+    def draw(self, rows: IntArray, n_wanted: int, *, last: bool = False) -> IntArray:
+        """Return at most so many of some rows, always the same ones.
+
+        Of rows drawn from a larger table they are those of the lowest ranks, or of the highest if `last`.
+        """
+        if rows.size <= n_wanted:
+            return rows
+        if self.drawn is None:
+            return np.sort(np.random.default_rng(0).choice(rows, n_wanted, replace=False))
+        ranks = self.drawn.ranks[rows]
+        return np.sort(rows[np.argpartition(-ranks if last else ranks, n_wanted - 1)[:n_wanted]])
+
     def weights_of(self, rows: IntArray) -> FloatArray | None:
         """Weights of some rows."""
         return None if self.weights is None else self.weights[rows]
