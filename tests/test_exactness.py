@@ -22,6 +22,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.estimators import _growing, model
 from rulegrove.losses import Squared
 from rulegrove.rules.extract import extract_rules
+from rulegrove.rules.parse import parse_rule
 from rulegrove.rules.rule import Rule
 from rulegrove.trees.boosting import grow_forest
 
@@ -312,6 +313,22 @@ def test_thresholds_are_short_and_the_same_however_the_table_is_held(tmp_path):
             if np.isfinite(bound):
                 assert bound in bounds
                 assert len(repr(bound).strip("-0").replace(".", "")) <= 3
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_a_printed_date_is_round_and_decides_as_the_stored_one(stable):
+    """Days were cut at round numbers of days since 1970, which are odd dates."""
+    sold = np.arange(np.datetime64("2021-11-20"), np.datetime64("2024-05-10"), 40)
+    frame = pd.DataFrame({"sold": np.repeat(sold, 8)})
+    y = np.where(frame["sold"] < np.datetime64("2023-01-01"), 3.0, 1.0)
+    model = RuleEnsembleRegressor(n_candidates=30, terms="rules", stable=stable, cv=2, random_state=0, n_jobs=1)
+    fitted = model.fit(frame, y)
+    assert fitted.rules_[0].text in ("sold < 2023-01-01", "sold >= 2023-01-01")
+    days = pd.DataFrame({"sold": np.arange(np.datetime64("2021-10-01"), np.datetime64("2024-07-01"))})
+    block = fitted.read_columns(days).take(slice(None))
+    for rule in fitted.candidates_[0].rules:
+        words = parse_rule(rule.text(fitted.model_.features), fitted.model_.features)
+        np.testing.assert_array_equal(words.holds(block), rule.holds(block))
 
 
 def test_a_category_unseen_in_training_satisfies_no_set_of_categories():

@@ -61,12 +61,20 @@ def test_halves_share_no_row_and_split_every_class(n_rows, seed):
         assert abs((codes[one] == label).sum() - (codes[other] == label).sum()) <= 1
 
 
+def test_days_are_cut_at_round_dates():
+    days = np.arange(np.datetime64("2019-06-20"), np.datetime64("2024-05-10"), 60).astype(np.int64)
+    dates = (find_cuts(days.astype(np.float64), None, days=True) + 1.0).astype(np.int64).astype("datetime64[D]")
+    np.testing.assert_array_equal(dates, dates.astype("datetime64[M]"))
+    np.testing.assert_array_equal(np.searchsorted(days, dates.astype(np.int64)), np.arange(1, days.size))
+
+
 def grow(block, targets, n_categories):
     return grow_stable_rules(
         block,
         targets,
         weights=None,
         n_categories=np.array(n_categories),
+        are_days=np.zeros(len(block), dtype=bool),
         loss=Squared(),
         n_rules=100,
         mean_leaves=4.0,

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees.binning import fit_bins
-from rulegrove.trees.rounding import choose_thresholds
+from rulegrove.trees.rounding import choose_days, choose_thresholds
 
 NUMERIC = np.zeros(1, dtype=np.int64)
 columns = hnp.arrays(
@@ -53,6 +53,15 @@ def test_few_distinct_values_get_a_bin_each(x):
     bins = numeric_bins(x)
     assert bins.n_bins[0] == len(values)
     np.testing.assert_array_equal(bins.thresholds[0, : len(values[:-1])], choose_thresholds(values[:-1], values[1:]))
+
+
+def test_days_are_cut_at_round_dates_and_other_numbers_are_not():
+    days = np.unique(np.random.default_rng(0).integers(15_000, 20_000, 100)).astype(np.float64)
+    bins = fit_bins(
+        np.array([days, days]), np.zeros(2, np.int64), weights=None, max_bins=255, are_days=np.array([True, False])
+    )
+    for found, choose in zip(bins.thresholds, (choose_days, choose_thresholds), strict=True):
+        np.testing.assert_array_equal(found[: days.size - 1], choose(days[:-1], days[1:]))
 
 
 def test_many_values_are_cut_at_quantiles():

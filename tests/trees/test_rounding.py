@@ -1,5 +1,6 @@
 """Thresholds are the roundest numbers of their gaps, as a search in exact arithmetic finds them."""
 
+import datetime as dt
 import math
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rulegrove._words import write_number
-from rulegrove.trees.rounding import choose_thresholds
+from rulegrove.trees.rounding import choose_days, choose_thresholds
 
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 DECIMALS = st.builds(lambda whole, shift: float(f"{whole}e{shift}"), st.integers(-9999, 9999), st.integers(-30, 30))
@@ -185,3 +186,32 @@ def test_many_gaps_at_once_are_each_gap_alone(pairs):
 
 def test_no_gap_has_no_threshold():
     assert choose_thresholds(np.empty(0), np.empty(0)).shape == (0,)
+
+
+def rank_date(day):
+    """Roundness of the date of a day: 3 for the first of a year, 2 of a quarter, 1 of a month, else 0."""
+    date = dt.date(1970, 1, 1) + dt.timedelta(day)
+    return 0 if date.day > 1 else 3 if date.month == 1 else 2 if date.month in (4, 7, 10) else 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(-100_000, 100_000), st.integers(1, 20) | st.integers(1, 1500))
+def test_days_are_parted_at_the_roundest_date(below, width):
+    above = below + width
+    threshold = float(choose_days(np.array([float(below)]), np.array([float(above)]))[0])
+    assert threshold.is_integer()
+    assert below <= threshold < above
+    dates = range(below + 1, above + 1)
+    best = max(map(rank_date, dates))
+    middle = (below + 1 + above) / 2
+    nearest = min(abs(date - middle) for date in dates if rank_date(date) == best)
+    assert rank_date(int(threshold) + 1) == best
+    assert abs(threshold + 1 - middle) == nearest
+
+
+def test_many_gaps_of_days_at_once_are_those_one_by_one():
+    days = np.unique(np.random.default_rng(0).integers(-20_000, 20_000, 300)).astype(np.float64)
+    below, above = days[:-1], days[1:]
+    each = [choose_days(below[k : k + 1], above[k : k + 1])[0] for k in range(len(below))]
+    np.testing.assert_array_equal(choose_days(below, above), each)
+    assert choose_days(np.empty(0), np.empty(0)).shape == (0,)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove.columns.feature import Feature, call_column, list_sources
 from rulegrove.exceptions import InvalidInputError
 
@@ -65,6 +65,11 @@ class Columns:
     def n_categories(self) -> IntArray:
         """Categories of each attribute; 0 for a numeric one."""
         return np.array([feature.n_categories for feature in self.features], dtype=np.int64)
+
+    @property
+    def are_days(self) -> BoolArray:
+        """Whether each attribute is the day of a date."""
+        return np.array([feature.part == "date" for feature in self.features], dtype=bool)
 
     def take(self, rows: IntArray | slice, features: IntArray | None = None) -> FloatArray:
         """Block of shape (len(features), n_taken): float64, one row for each attribute."""

@@ -96,6 +96,7 @@ def grow_rules(
     of_both: dict[str, Any] = {
         "weights": weights,
         "n_categories": data.columns.n_categories,
+        "are_days": data.columns.are_days,
         "loss": growth.loss,
         "n_rules": settings.n_candidates,
         "mean_leaves": settings.mean_leaves,

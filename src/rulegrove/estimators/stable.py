@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
 from rulegrove.rules.rule import Rule
 from rulegrove.trees.binning import MAX_BINS
 from rulegrove.trees.boosting import grow_forest
+from rulegrove.trees.rounding import choose_days
 
 N_BINS = 40  # of an attribute: coarse enough that half-samples agree, fine enough to cost no error
 SLACK = 0.25  # of a bin, either way, within which a threshold may be moved to a rounder number
@@ -74,8 +75,11 @@ def find_readable(low: float, high: float) -> float:
     return low
 
 
-def find_cuts(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return the thresholds of one numeric attribute: round numbers near its (weighted) quantiles, increasing."""
+def find_cuts(values: FloatArray, weights: FloatArray | None, *, days: bool = False) -> FloatArray:
+    """Return the thresholds of one numeric attribute, increasing: round numbers, or dates of days, near its quantiles.
+
+    The quantiles are weighted.
+    """
     known = ~np.isnan(values)
     x = values[known]
     distinct = np.unique(x)
@@ -91,7 +95,10 @@ def find_cuts(values: FloatArray, weights: FloatArray | None) -> FloatArray:
             np.quantile(x, levels + shift, weights=own, method="inverted_cdf")
             for shift in (-SLACK / N_BINS, SLACK / N_BINS)
         )
-    cuts = np.unique([find_readable(float(low), float(high)) for low, high in zip(below, above, strict=True)])
+    if days:
+        cuts = np.unique(choose_days(below, np.floor(above) + 1.0))
+    else:
+        cuts = np.unique([find_readable(float(low), float(high)) for low, high in zip(below, above, strict=True)])
     return np.asarray(cuts[cuts < distinct[-1]])
 
 
@@ -101,6 +108,7 @@ def grow_stable_rules(
     *,
     weights: FloatArray | None,
     n_categories: IntArray,
+    are_days: BoolArray,
     loss: Loss,
     n_rules: int,
     mean_leaves: float,
@@ -117,7 +125,7 @@ def grow_stable_rules(
 
     Parameters
     ----------
-    block, targets, weights, n_categories, loss, mean_leaves, min_samples_leaf, min_impurity
+    block, targets, weights, n_categories, are_days, loss, mean_leaves, min_samples_leaf, min_impurity
         As in `grow_forest`.
     n_rules : int
         Rules wanted, at most.
@@ -144,12 +152,15 @@ def grow_stable_rules(
     >>> from rulegrove.losses import Squared
     >>> block = np.random.default_rng(0).normal(size=(3, 400))
     >>> rules = grow_stable_rules(block, np.sign(block[:1]).T, weights=None, n_categories=np.zeros(3, dtype=np.int64),
-    ...                           loss=Squared(), n_rules=100, mean_leaves=4.0, min_samples_leaf=5, min_impurity=0.0,
-    ...                           max_conditions=None)
+    ...                           are_days=np.zeros(3, dtype=bool), loss=Squared(), n_rules=100, mean_leaves=4.0,
+    ...                           min_samples_leaf=5, min_impurity=0.0, max_conditions=None)
     >>> rules[0].features, max(len(rule.conditions) for rule in rules)
     ((0,), 1)
     """
-    cuts = [np.empty(0) if n_categories[f] else find_cuts(values, weights) for f, values in enumerate(block)]
+    cuts = [
+        np.empty(0) if n_categories[f] else find_cuts(values, weights, days=bool(are_days[f]))
+        for f, values in enumerate(block)
+    ]
     codes = np.array(
         [_encode(x, own) if not n_categories[f] else x for f, (x, own) in enumerate(zip(block, cuts, strict=True))]
     )

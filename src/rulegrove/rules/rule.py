@@ -52,9 +52,17 @@ def _round_after(value: float) -> float | None:
     return after if rounder and math.isfinite(after) else None
 
 
+def _month_after(bound: float) -> float | None:
+    """Return the day after a bound if a month begins there: ``sold > 2023-12-31`` then reads ``sold >= 2024-01-01``."""
+    after = math.floor(bound) + 1.0
+    day = date_of(after)
+    return after if day is not None and day.day == 1 else None
+
+
 def _write_bound(bound: float, feature: Feature, digits: int | None) -> tuple[bool, str]:
-    """Return a bound in words, and whether they are of the number after it; a day's bound is the day it falls on."""
-    after = None if feature.part == "date" and date_of(bound) is not None else _round_after(bound)
+    """Return a bound in words, and whether they are of the number after it, or of the month that begins after a day."""
+    is_day = feature.part == "date" and date_of(bound) is not None
+    after = _month_after(bound) if is_day else _round_after(bound)
     return after is not None, write_value(bound if after is None else after, feature, digits)
 
 
@@ -96,7 +104,7 @@ class Condition:
     >>> Condition(0, lower=0.0).text(member), Condition(0, upper=0.0).text(member)
     ('is_member', 'not is_member')
     >>> Condition(0, upper=19782.5).text(Feature("sold", part="date"))
-    'sold <= 2024-02-29'
+    'sold < 2024-03-01'
     """
 
     feature: int

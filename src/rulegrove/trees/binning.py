@@ -8,7 +8,7 @@ from rulegrove._threads import run_tasks
 from rulegrove._typing import BoolArray, ByteArray, FloatArray, IntArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.trees._kernels import bin_values
-from rulegrove.trees.rounding import choose_thresholds
+from rulegrove.trees.rounding import choose_days, choose_thresholds
 
 MAX_BINS = 255  # a feature can have; the last of the 256 codes of a byte means missing
 
@@ -20,7 +20,7 @@ class Bins:
     Attributes
     ----------
     thresholds : ndarray of shape (n_features, 255)
-        Increasing, the roundest numbers between values next to each other, then infinities.
+        Increasing, the roundest numbers or dates between values next to each other, then infinities.
     n_bins : ndarray of shape (n_features,)
         Bins of each feature, missing not counted; for a categorical feature its categories.
     n_categories : ndarray of shape (n_features,)
@@ -59,7 +59,13 @@ class Bins:
 
 
 def fit_bins(
-    block: FloatArray, n_categories: IntArray, *, weights: FloatArray | None, max_bins: int, n_threads: int = 1
+    block: FloatArray,
+    n_categories: IntArray,
+    *,
+    weights: FloatArray | None,
+    max_bins: int,
+    are_days: BoolArray | None = None,
+    n_threads: int = 1,
 ) -> Bins:
     """Choose the bins of each feature.
 
@@ -76,6 +82,8 @@ def fit_bins(
         Weights of the rows for the quantiles; None counts rows.
     max_bins : int
         Most bins of a numeric feature, from 2 to 255.
+    are_days : ndarray of shape (n_features,), optional
+        Whether each feature counts days since 1970-01-01, which is cut at round dates; by default none does.
     n_threads : int
         Features worked on side by side.
 
@@ -103,7 +111,8 @@ def fit_bins(
         values, counts = _distinct_values(block[f], weights)
         last = _last_of_bins(counts, max_bins)
         n_bins[f] = len(last)
-        thresholds[f, : max(len(last) - 1, 0)] = choose_thresholds(values[last[:-1]], values[last[:-1] + 1])
+        choose = choose_days if are_days is not None and are_days[f] else choose_thresholds
+        thresholds[f, : max(len(last) - 1, 0)] = choose(values[last[:-1]], values[last[:-1] + 1])
 
     run_tasks(fit, np.flatnonzero(n_categories == 0).tolist(), n_threads)
     return Bins(thresholds, n_bins, n_categories.astype(np.int64), has_missing)

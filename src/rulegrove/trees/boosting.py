@@ -30,6 +30,7 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     min_samples_leaf: int,
     min_impurity: float,
     max_bins: int,
+    are_days: BoolArray | None = None,
     max_conditions: int | None,
     monotonic: IntArray | None = None,
     rng: np.random.Generator,
@@ -68,6 +69,8 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
         As in `TreeGrower`.
     max_bins : int
         Most bins of a numeric feature.
+    are_days
+        As in `fit_bins`.
     rng : numpy.random.Generator
         The source of the samples, sizes and seeds.
     n_threads : int
@@ -99,7 +102,14 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     n_rows, n_outputs = targets.shape
     plain = weights is None or bool(np.all(weights == weights[0]))
     weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    bins = fit_bins(block, n_categories, weights=None if plain else weights, max_bins=max_bins, n_threads=n_threads)
+    bins = fit_bins(
+        block,
+        n_categories,
+        weights=None if plain else weights,
+        max_bins=max_bins,
+        are_days=are_days,
+        n_threads=n_threads,
+    )
     limits = TreeLimits(max_features, max(1, min_samples_leaf), float(min_impurity))
     if max_conditions is not None:
         limits = limits._replace(max_conditions=max_conditions)

@@ -1,4 +1,4 @@
-"""Thresholds that people can read: the number of fewest digits between two neighbouring values."""
+"""Thresholds that people can read: the roundest number or date between two neighbouring values."""
 
 import numpy as np
 
@@ -55,6 +55,41 @@ def choose_thresholds(below: FloatArray, above: FloatArray) -> FloatArray:
     for place in np.flatnonzero(np.isnan(chosen)).tolist():
         chosen[place] = _search(float(below[place]), float(above[place]), float(middle[place]))
     return chosen
+
+
+def choose_days(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Return the last day before the roundest date t with ``below < t <= above`` for each pair of neighbouring days.
+
+    That is the first day of a year where there is one, else of a quarter, else of a month, and of equally round ones
+    the one nearest to the middle; where there is none, it is the day in the middle. Values up to the threshold lie
+    before the date and the others do not, which is how people divide time: before 2024, and from 2024 on.
+
+    Parameters
+    ----------
+    below, above : ndarray of shape (n_gaps,)
+        Whole days since 1970-01-01, ``below < above``.
+
+    Returns
+    -------
+    ndarray of shape (n_gaps,)
+
+    Examples
+    --------
+    >>> dates = np.array(["2023-11-20", "2024-02-10", "2024-02-20", "2024-03-09", "2024-03-15"], dtype="datetime64[D]")
+    >>> days = dates.astype(np.int64).astype(np.float64)
+    >>> (choose_days(days[:-1], days[1:]) + 1).astype("datetime64[D]").astype(str).tolist()
+    ['2024-01-01', '2024-02-15', '2024-03-01', '2024-03-12']
+    """
+    middle = (below + 1.0 + above) / 2.0
+    chosen = np.floor(middle)
+    month = chosen.astype(np.int64).astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    for n_months in (1, 3, 12):  # the rounder ones come later and win
+        firsts = month // n_months * n_months + np.array([[0], [n_months]])  # the last up to the middle, and the next
+        dates = firsts.astype("datetime64[M]").astype("datetime64[D]").astype(np.float64)
+        distances = np.where((below < dates) & (dates <= above), np.abs(dates - middle), np.inf)
+        nearest = dates[np.argmin(distances, axis=0), np.arange(len(middle))]
+        chosen = np.where(np.isfinite(distances).any(axis=0), nearest, chosen)
+    return chosen - 1.0
 
 
 def _narrow(below: FloatArray, above: FloatArray) -> tuple[FloatArray, FloatArray]:
