@@ -51,6 +51,7 @@ def test_a_refit_to_the_same_statistics_is_the_fit(target):
     np.testing.assert_array_equal(again.predict(X), large.predict(X))
     if target == "three":
         assert [row.confidences for row in again.rules_] == [row.confidences for row in large.rules_]
+    assert [row.probability_to for row in again.rules_] == [row.probability_to for row in large.rules_]
 
 
 @pytest.mark.usefixtures("small_pool")

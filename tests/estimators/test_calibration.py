@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from rulegrove import Glmnet, RuleEnsembleClassifier
 from rulegrove.datasets import load, make_waveform
-from rulegrove.estimators.calibration import Sigmoid, Steps, Temperature, fit_curves
+from rulegrove.estimators.calibration import Mean, Sigmoid, Steps, Temperature, fit_curves
 from rulegrove.exceptions import InvalidInputError
 
 SETTINGS = {"n_candidates": 100, "cv": 3, "random_state": 0}
@@ -35,6 +35,23 @@ def test_sigmoid_is_the_likeliest(seed, slope, weighted):
 
     best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000})
     assert cost([curve.slope, curve.shift]) <= best.fun + 1e-6 * abs(best.fun)
+
+
+LEVELS = Steps(np.array([-2.0, -1.0, 1.0, 3.0]), np.array([0.1, 0.4, 0.4, 0.9]))
+CURVES = [Sigmoid(2.5, -0.3), Sigmoid(-1.0, 0.5), Mean(), LEVELS]
+
+
+@given(curve=st.sampled_from(CURVES), probability=st.floats(0.1, 0.9))
+def test_the_score_of_a_probability_has_it(curve, probability):
+    assert curve(np.array([curve.invert(probability)]))[0] == pytest.approx(probability, abs=1e-12)
+
+
+def test_a_probability_of_many_scores_or_of_none():
+    assert LEVELS.invert(0.4) == 0.0
+    assert [LEVELS.invert(0.05), LEVELS.invert(0.95)] == [-2.0, 3.0]
+    assert Sigmoid(0.0, 1.0).invert(0.2) == 0.0
+    assert Temperature(2.0).find_scores(np.array([1.0, 0.0])).tolist() == [-np.inf]
+    assert Temperature(2.0).find_scores(np.array([1.0, 0.0, 0.0])).tolist() == [0.0, -np.inf, -np.inf]
 
 
 @settings(max_examples=25, deadline=None)

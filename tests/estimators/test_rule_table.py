@@ -8,14 +8,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.optimize import brentq, root
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators.calibration import Curves
+from rulegrove.estimators.model_file import dump_model, parse_model
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import parse_rule
 from rulegrove.rules.rule import Condition, Rule
 
 HOSTILE = "<script>alert('x')</script> & \"co\""
+
+
+OF_NO_CLASS = dict.fromkeys(["speaks_for", "confidence", "base_rate", "probability_from", "probability_to"])
 
 
 def make_term(rank=1, **changes):
@@ -28,6 +34,8 @@ def make_term(rank=1, **changes):
         "support": 0.5,
         "confidence": 0.75,
         "base_rate": 0.625,
+        "probability_from": 0.625,
+        "probability_to": 0.7294,
         "mean_target": None,
         "speaks_for": "yes",
         "aliases": (),
@@ -63,6 +71,7 @@ def test_frames_of_every_kind_hold_the_same(backend, kind, label):
     frame = table.to_frame(backend)
     assert isinstance(frame, kind)
     names = ["rank", "kind", "rule", "coefficient", "importance", "support", "class", "confidence", "base_rate"]
+    names += ["probability_from", "probability_to"]
     assert list(frame.column_names if backend == "pyarrow" else frame.columns) == names
     first = {name: table.to_dict()[name][0] for name in names}
     if backend == "pandas":
@@ -72,7 +81,7 @@ def test_frames_of_every_kind_hold_the_same(backend, kind, label):
 
 
 def test_the_frame_of_a_regression_tells_the_mean_target():
-    table = RuleTable([make_term(speaks_for=None, confidence=None, base_rate=None, mean_target=7.5)])
+    table = RuleTable([make_term(**OF_NO_CLASS, mean_target=7.5)])
     assert list(table.to_frame().columns)[-1] == "mean_target"
     assert table.to_frame()["mean_target"].tolist() == [7.5]
     assert isinstance(table.to_frame(), pd.DataFrame)
@@ -101,12 +110,14 @@ def test_printed_lines_fit_the_terminal(monkeypatch):
     lines = repr(table).splitlines()
     assert max(map(len, lines)) <= 100
     assert "... and 10 more" in lines[-1]
-    assert lines[0].split() == ["importance", "coefficient", "support", "confidence", "base", "class", "rule"]
+    assert lines[0].split() == ["importance", "coefficient", "support", "confidence", "probability", "class", "rule"]
 
 
 def test_printed_numbers_are_rounded_but_thresholds_and_importance_is_relative():
     words = repr(RuleTable([make_term(1), make_term(2)])).splitlines()
-    assert words[1].split() == ["1", "100.0", "+0.5", "50.0%", "75.0%", "62.5%", "yes", "a", "<=", "0.123456789"]
+    assert words[1].split(maxsplit=8) == [
+        *["1", "100.0", "+0.5", "50.0%", "75.0%", "62", "->", "73%", "yes  a <= 0.123456789"]
+    ]
     assert words[2].split()[:2] == ["2", "50.0"]
 
 
@@ -191,23 +202,98 @@ def test_confidence_stands_beside_the_base_rate(n_classes, weighted):
         expected = None if ranked.kind == "linear" else 1.0 - share if ranked.against else share
         assert ranked.base_rate == expected
     assert model.rules_.to_dict()["base_rate"] == [ranked.base_rate for ranked in model.rules_]
-    assert "base" in repr(model.rules_).splitlines()[0].split()
 
 
-def test_a_table_without_base_rates_has_no_column_for_them():
-    header = repr(RuleTable([make_term(base_rate=None)])).splitlines()[0].split()
+def read_links(model):
+    """The tables of a model and of all its lengths that have terms, each with the model that it tells of."""
+    front = model.front_
+    lines = [(front.list_rules(place), line.fitted.model) for place, line in enumerate(front) if line.rules]
+    return [(model.rules_, model.model_), *lines]
+
+
+def find_score(curve, share):
+    """The score at which a curve has a probability, searched for: in the middle of where it is level."""
+    ends = [brentq(lambda s, p=p: curve(np.array([s]))[0] - p, -1e5, 1e5) for p in (share - 1e-10, share + 1e-10)]
+    return np.mean(ends)
+
+
+def find_start(model, shares):
+    """Scores at which the link gives these probabilities."""
+    if len(shares) == 2:
+        return find_score(lambda scores: model.probabilities(scores)[:, 1], shares[1])
+    if isinstance(model.link, Curves):
+        return np.array([find_score(*pair) for pair in zip(model.link.curves, shares, strict=True)])
+
+    def miss(scores):
+        return (model.probabilities(np.array([[0.0, *scores]]))[0] - shares)[1:]
+
+    return np.array([0.0, *root(miss, np.zeros(len(shares) - 1), tol=1e-13).x])
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "changes"),
+    [
+        (2, {}),
+        (2, {"solver": "glmnet", "class_weight": "balanced"}),
+        (2, {"calibration": "isotonic"}),
+        (3, {}),
+        (3, {"solver": "glmnet", "multiclass": "ovr", "calibration": "sigmoid"}),
+    ],
+)
+def test_terms_tell_what_they_do_to_the_base_rate(n_classes, changes):
+    """Few people can read log odds; the twin moves the score and asks the link, for every length of the list."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 3))
+    y = np.digitize(X[:, 0] + (X[:, 1] > 0) + 0.7 * rng.normal(size=200), [0.8, 1.5][: n_classes - 1])
+    model = RuleEnsembleClassifier(n_candidates=30, cv=2, honest_cv=False, random_state=0, n_jobs=1, **changes)
+    model.fit(X, y)
+    kinds = set()
+    for table, own in read_links(model):
+        start = find_start(own, model.class_shares_)
+        for row, coefs in zip(table, np.atleast_2d(own.coefs).T, strict=True):
+            line = row.term
+            ends = (0.0, 1.0) if row.kind == "rule" else (line.lower - line.fill, line.upper - line.fill)
+            scores = np.array([start + end * (coefs if n_classes > 2 else coefs[0]) for end in ends])
+            told = own.probabilities(scores)[:, model.classes_.tolist().index(row.speaks_for)]
+            expected = 1.0 - told if row.against else told
+            np.testing.assert_allclose([row.probability_from, row.probability_to], expected, atol=1e-8)
+            if row.kind == "rule":
+                assert row.probability_from == pytest.approx(row.base_rate)
+            kinds.add(row.kind)
+    assert kinds == {"rule", "linear"}
+    loaded = parse_model(dump_model(model).encode())
+    for (table, _), (again, _) in zip(read_links(model), read_links(loaded), strict=True):
+        assert table.to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [((0.349, 0.612), "35 -> 61%"), ((0.004, 0.123), "0.4 -> 12%"), ((0.9512, 0.9987), "95.1 -> 99.9%")],
+)
+def test_probabilities_are_shown_short_but_for_rare_classes(ends, shown):
+    table = RuleTable([make_term(probability_from=ends[0], probability_to=ends[1])])
+    assert table.to_cells()["probability"] == [shown]
+
+
+def test_a_table_without_base_rates_has_no_column_for_what_starts_there():
+    terms = [make_term(base_rate=None, probability_from=None, probability_to=None)]
+    header = repr(RuleTable(terms, ("speaks_for", "confidence", "probability_to"))).splitlines()[0].split()
     assert header == ["importance", "coefficient", "support", "confidence", "class", "rule"]
 
 
 def test_a_sentence_tells_the_base_rate():
-    assert make_term().sentence.endswith("(+0.5, on 50.0% of the rows, 75.0% of them yes against 62.5% of all).")
+    more = "(+0.5, on 50.0% of the rows, 75.0% of them yes against 62.5% of all)."
+    assert make_term().sentence.endswith(f": yes is more likely, from 62.5% to 72.9% {more}")
+    assert make_term(probability_from=None, probability_to=None).sentence.endswith(f": yes is more likely {more}")
     assert make_term(base_rate=None).sentence.endswith("75.0% of them yes).")
+    assert ": yes is less likely, from 37.5% to 27.1% (" in make_term(against=True).sentence
 
 
 def test_the_page_shows_what_the_print_shows():
     table = RuleTable([make_term(k) for k in (1, 2)])
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", table._repr_html_())
-    assert cells[:8] == ["1", "100.0", "+0.5", "50.0%", "75.0%", "62.5%", "yes", "a &lt;= 0.123456789"]
+    shown = ["1", "100.0", "+0.5", "50.0%", "75.0%", "62 -&gt; 73%", "yes", "a &lt;= 0.123456789"]
+    assert cells[:8] == shown
 
 
 def test_a_rule_of_hundreds_of_categories_is_cut_where_it_is_shown():
@@ -227,7 +313,7 @@ def test_a_rule_of_hundreds_of_categories_is_cut_where_it_is_shown():
 
 @pytest.mark.parametrize("about", [("speaks_for", "confidence", "base_rate"), ("mean_target",)])
 def test_some_terms_of_a_table_have_its_columns_even_none(about):
-    table = RuleTable([make_term(k, speaks_for=None, confidence=None, base_rate=None) for k in (1, 2, 3)], about)
+    table = RuleTable([make_term(k, **OF_NO_CLASS) for k in (1, 2, 3)], about)
     assert [term.rank for term in table.take([2, 0])] == [3, 1]
     for part in (table.take([2, 0]), table.take([]), table[:0]):
         assert part.to_dict().keys() == table.to_dict().keys()

@@ -84,6 +84,16 @@ def test_a_share_stands_beside_that_of_all_rows():
     assert f"{rule.base_rate:.1%} of all |" in to_markdown(model)
 
 
+@pytest.mark.parametrize("kind", ["binary", "iris, list"])
+def test_an_effect_is_told_in_probability_too(kind):
+    model, _ = fitted(kind)
+    for row in model.rules_:
+        first, last = (1.0 - own if row.against else own for own in (row.probability_from, row.probability_to))
+        told = f": {row.speaks_for} from {first:.1%} to {last:.1%}"
+        assert told in to_text(model)
+        assert f"{told} |".replace("_", r"\_") in to_markdown(model)
+
+
 def test_a_model_without_terms():
     model, _ = fitted("numbers, no terms")
     assert to_text(model).startswith("RuleEnsembleRegressor of 0 terms\nThe prediction starts at ")

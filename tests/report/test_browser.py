@@ -225,7 +225,9 @@ def test_the_table_is_that_of_the_model(show, reports):
     )
     known = [f"{100 * row.support:.1f} %" if row.kind == "rule" else UNKNOWN for row in model.rules_]
     assert column(page, 5) == known
-    assert column(page, 7) == [str(row.speaks_for) for row in model.rules_]
+    ends = [(100 * row.probability_from, 100 * row.probability_to) for row in model.rules_]
+    assert column(page, 7) == [f"{first:.1f} % → {last:.1f} %" for first, last in ends]
+    assert column(page, 8) == [str(row.speaks_for) for row in model.rules_]
 
 
 def test_the_table_is_sorted_by_any_column(show):
@@ -392,7 +394,7 @@ def test_a_phone_shows_the_numbers_of_every_rule(show, reports):
     page, model = show("two", viewport={"width": 390, "height": 844}), reports[2]["two"][0]
     rows = page.locator("#rule-rows tr")
     for row in rows.all()[:5]:
-        for key in ("importance", "support", "confidence"):
+        for key in ("importance", "support", "confidence", "probability"):
             cell = row.locator(f"td[data-key={key}]")
             assert cell.is_visible()
             box = cell.bounding_box()

@@ -25,13 +25,13 @@ def check_scores(model, table):
     terms = list_terms(lines)
     assert len(set(terms)) == len(terms)
     for place, line in enumerate(lines):
-        found = page_scores(model, table, terms, describe_line(line, terms))
+        found = page_scores(model, table, terms, describe_line(line, terms, None))
         short = model.shorten(model.front_[place].terms, max_rules=model.front_[place].rules)
         if short.front_.chosen == place:  # else a shorter list is as good
             np.testing.assert_allclose(found, score(short, table), rtol=1e-12, atol=1e-12)
             assert [row.text for row in line.rules] == [row.text for row in short.rules_]
             assert line.held_out is short.held_out_
-    chosen = describe_line(lines[model.front_.chosen], terms)
+    chosen = describe_line(lines[model.front_.chosen], terms, None)
     np.testing.assert_allclose(page_scores(model, table, terms, chosen), score(model, table), rtol=1e-12, atol=1e-12)
     for own, output in zip(np.atleast_2d(model.coef_), chosen, strict=True):
         assert output["coefs"] == own[own != 0].tolist()
@@ -48,6 +48,21 @@ def test_every_way_to_fit_classes(multiclass):
     table = table.drop(columns="fixed")
     model = RuleEnsembleClassifier(multiclass=multiclass, solver=Glmnet(l1_ratio=0.9), **SETTINGS).fit(table, y)
     check_scores(model, table)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes"])
+def test_a_page_tells_what_terms_do_to_the_base_rate_as_the_table_does(kind):
+    model, *_ = fit(kind)
+    base_rates, terms = model.recall_target().base_rates, list_terms(list_lines(model))
+    for line in list_lines(model):
+        told = {}
+        for output, own in enumerate(describe_line(line, terms, base_rates)):
+            told |= {(output, place): ends for place, *ends in zip(own["terms"], *own["changes"], strict=True)}
+        for row, coefs in zip(line.rules, np.atleast_2d(line.model.coefs).T, strict=True):
+            output = int(np.argmax(np.abs(coefs)))
+            flips = coefs[output] < 0
+            expected = [1.0 - own if flips else own for own in (row.probability_from, row.probability_to)]
+            np.testing.assert_allclose(told[output, terms.index(row.term)], expected, atol=1e-5)
 
 
 def test_what_is_told_of_the_front():

@@ -38,7 +38,7 @@ def test_parts_add_up_to_the_score_of_every_line(inspected):
     ).reshape(len(table), len(drawn.terms))
     for line in lines:
         expected = line.model.score(model.read_columns(table)).reshape(len(table), -1)
-        for output, one in enumerate(describe_line(line, drawn.terms)):
+        for output, one in enumerate(describe_line(line, drawn.terms, None)):
             found = one["intercept"] + values[:, one["terms"]] @ np.array(one["coefs"])
             np.testing.assert_allclose(found, expected[:, output], rtol=1e-10, atol=1e-12)
 

@@ -38,8 +38,9 @@ def print_rules(model: "Ensemble", top: int | None) -> None:
         note("No term was worth keeping: the model is its intercept alone.")
     if not len(terms):
         return
-    shares = ("confidence", "base")  # which linear terms do not have
-    cells = {head: own for head, own in model.rules_.to_cells(top).items() if head not in shares or any(own)}
+    cells = model.rules_.to_cells(top)
+    if not any(cells.get("confidence", ())):  # which linear terms do not have
+        cells.pop("confidence", None)
     print_table(cells, words=("rule", "class"), spare=("importance",))
     hidden = len(model.rules_) - len(terms)
     if hidden > 0:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
@@ -19,6 +19,9 @@ class Curve(Protocol):
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
+
+    def invert(self, probability: float) -> float:
+        """Return the score of a probability: of several the one in the middle, of none the nearest."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,10 @@ class Sigmoid:
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
         return np.asarray(expit(self.slope * scores + self.shift))
+
+    def invert(self, probability: float) -> float:
+        """Return the score of a probability."""
+        return float(_divide(logit(probability) - self.shift, self.slope))
 
     @classmethod
     def fit(cls, scores: FloatArray, positive: BoolArray, weights: FloatArray) -> "Sigmoid":
@@ -83,6 +90,12 @@ class Steps:
         """Return the probability of each score."""
         return np.interp(scores, self.scores, self.probabilities)
 
+    def invert(self, probability: float) -> float:
+        """Return the score of a probability: the middle of a level part, or an end if all scores have another one."""
+        last = np.interp(probability, self.probabilities, self.scores)  # of equal abscissas NumPy takes the last
+        first = -np.interp(-probability, -self.probabilities[::-1], -self.scores[::-1])
+        return float(first + last) / 2.0
+
     @classmethod
     def fit(cls, scores: FloatArray, positive: BoolArray, weights: FloatArray) -> "Steps":
         """Fit by weighted least squares among the rising functions."""
@@ -105,6 +118,10 @@ class Mean:
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
         return Squared().probability(scores)
+
+    def invert(self, probability: float) -> float:
+        """Return the score of a probability."""
+        return 2.0 * probability - 1.0
 
 
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}
@@ -131,6 +148,11 @@ class Temperature:
             positive = expit(self.slope * scores)
             return np.column_stack([1.0 - positive, positive])
         return np.asarray(softmax(self.slope * scores, axis=1))
+
+    def find_scores(self, shares: FloatArray) -> FloatArray:
+        """Return the score of each output at which the classes have these probabilities."""
+        with np.errstate(divide="ignore"):  # a class that no row has is infinitely unlikely
+            return _divide(logit(shares[1:]) if len(shares) == 2 else np.log(shares), self.slope)
 
     @classmethod
     def fit(cls, scores: FloatArray, codes: IntArray, weights: FloatArray) -> "Temperature":
@@ -172,6 +194,16 @@ class Curves:
         return normalise(
             np.column_stack([curve(own) for curve, own in zip(self.curves, scores.T, strict=True)]), scores
         )
+
+    def find_scores(self, shares: FloatArray) -> FloatArray:
+        """Return the score of each output at which the classes have these probabilities."""
+        own = shares[-len(self.curves) :].tolist()
+        return np.array([curve.invert(share) for curve, share in zip(self.curves, own, strict=True)])
+
+
+def _divide(odds: FloatArray, slope: float) -> FloatArray:
+    """Return odds over a slope; a level curve has them at every score, so 0 will do."""
+    return np.asarray(odds / slope if slope else np.zeros_like(odds))
 
 
 Link = Temperature | Curves

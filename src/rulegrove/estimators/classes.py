@@ -23,6 +23,7 @@ from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link, find_link, fit_calibration
 from rulegrove.estimators.figures import Agreement, ClassFigures, judge_classes, share_of_classes
 from rulegrove.estimators.model import RuleModel, choose_classes
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.estimators.settings import Settings, is_auto
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
@@ -62,7 +63,7 @@ class Classes(Target):
     losses = ("squared", "ramp", "squared_hinge", "logistic")
     others = "numbers"
     values = "classes"
-    about = ("speaks_for", "confidence", "base_rate")
+    about = ("speaks_for", "confidence", "base_rate", "probability_from", "probability_to")
     stored = ("classes", "multiclass", "calibration")
     stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
     evidence = "shares"
@@ -373,6 +374,23 @@ class Classes(Target):
         coefs = np.atleast_2d(model.coefs).T
         return [self.describe_term(*one) for one in zip(model.terms, coefs, shares, strict=True)]
 
+    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
+        """Return the table of the described terms of a model, with what they do to the probability of their class.
+
+        A rule starts at the base rates, and so does a linear term at the mean of its attribute: see
+        `RuleModel.follow_terms`. The first model files know no base rates.
+        """
+        if self.shares is None:
+            return RuleTable(rows, self.about)
+        told = []
+        for row, coefs, moved in zip(
+            rows, np.atleast_2d(model.coefs).T, np.swapaxes(model.follow_terms(self.shares), 0, 1), strict=True
+        ):
+            strongest, positive = find_class(coefs)
+            first, last = (moved[:, strongest] if positive else 1.0 - moved[:, strongest]).tolist()
+            told.append(replace(row, probability_from=first, probability_to=last))
+        return RuleTable(told, self.about)
+
     def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
         """Return the share of each of more than two classes where each rule holds."""
         return None if self.code.n_outputs == 1 else share_classes(data, rules)
@@ -388,12 +406,7 @@ class Classes(Target):
             Of the training rows on which a rule holds.
         """
         labels = self.labels.tolist()
-        if len(labels) == 2:
-            strongest = int(coefs[0] > 0)
-            positive = bool(coefs[0])
-        else:
-            strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
-            positive = bool(coefs[strongest] > 0)
+        strongest, positive = find_class(coefs)
         is_rule = isinstance(term, Rule)
         share = float(shares[strongest])
         base = None if self.shares is None else float(self.shares[strongest])
@@ -406,6 +419,14 @@ class Classes(Target):
             "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
             "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
         }
+
+
+def find_class(coefs: FloatArray) -> tuple[int, bool]:
+    """Return the place of the class that a term says most about, and whether it speaks for that class."""
+    if len(coefs) == 1:
+        return int(coefs[0] > 0), bool(coefs[0])
+    strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
+    return strongest, bool(coefs[strongest] > 0)
 
 
 def read_codes(targets: FloatArray) -> IntArray:

@@ -120,6 +120,41 @@ class RuleModel:
         """Return the probability of each class from scores, ndarray of shape (n_rows, n_classes); None for a number."""
         return None if self.link is None else self.link.probabilities(scores)
 
+    def follow_terms(self, shares: FloatArray) -> FloatArray:
+        """Return what each term does to the probabilities of the classes, from a start at which they are `shares`.
+
+        Where a rule holds, its coefficients move the scores of the start. A linear term moves them from one end of its
+        line to the other, and the start is where the attribute has its mean.
+
+        Parameters
+        ----------
+        shares : ndarray of shape (n_classes,)
+            Such as the base rates.
+
+        Returns
+        -------
+        ndarray of shape (2, n_terms, n_classes)
+            Without and with a rule; at the lower and at the upper end of a line.
+
+        Examples
+        --------
+        >>> from rulegrove.estimators.calibration import Temperature
+        >>> from rulegrove.rules.rule import Condition
+        >>> rule, line = Rule((Condition(0, upper=3.0),)), Linear(0, 2.0, 6.0, 4.0)
+        >>> model = RuleModel((Feature("a"),), (rule, line), np.array([1.0, -0.5]), 0.0, link=Temperature(1.0))
+        >>> model.follow_terms(np.array([0.7, 0.3]))[..., 1].round(3)
+        array([[0.3  , 0.538],
+               [0.538, 0.136]])
+        """
+        assert self.link is not None
+        rule, terms, coefs = (0.0, 1.0, 0.0), self.terms, np.atleast_2d(self.coefs)
+        values = [rule if isinstance(term, Rule) else (term.lower, term.upper, term.fill) for term in terms]
+        first, last, middle = np.array(values, dtype=np.float64).reshape(len(terms), 3).T[:, :, None] * coefs.T
+        start = self.link.find_scores(np.clip(shares, 0.0, 1.0))  # shares are sums, and as such may be rounded
+        scores = (start + np.array([first - middle, last - middle])).reshape(2 * len(terms), len(coefs))
+        found = self.link.probabilities(scores if len(coefs) > 1 else scores[:, 0])
+        return found.reshape(2, len(terms), len(shares))
+
     def decide(self, scores: FloatArray) -> AnyArray:
         """Return what scores predict: the class of the largest one, or a number."""
         if self.classes is not None:

@@ -28,7 +28,7 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.pipeline import Fit
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -260,9 +260,10 @@ def _decode_model(document: Value) -> RuleEnsembleClassifier | RuleEnsembleRegre
         intercepts if several else float(intercepts[0]),
         columns,
     )
+    fitted_model = target.link_model(fitted_model, solver)
     fit = Fit(
-        model=target.link_model(fitted_model, solver),
-        rules=RuleTable(rows, target.about),
+        model=fitted_model,
+        rules=target.tabulate(rows, fitted_model),
         feature_importances=share_importance(fitted_model, np.array([row.importance for row in rows])),
         paths=PerOutput(paths),
         selections=PerOutput(selections),

@@ -16,7 +16,9 @@ _LEAST_ROOM = 30  # for words, however narrow the screen is
 _STYLE = "text-align:left;vertical-align:top"
 # Columns of `RuleTable.to_dict` and the fields of a term that they hold: of any term, and about its target.
 _COLUMNS = {name: name for name in ("rank", "kind", "rule", "coefficient", "importance", "support")} | {"rule": "text"}
-_ABOUT = {"class": "speaks_for", "confidence": "confidence", "base_rate": "base_rate", "mean_target": "mean_target"}
+_ABOUT = {"class": "speaks_for"} | {
+    name: name for name in ("confidence", "base_rate", "probability_from", "probability_to", "mean_target")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class RankedTerm:
         `against` it; None for a linear term or in regression.
     base_rate : float or None
         The same share among all training rows, which tells whether the confidence is high; None where that is.
+    probability_from, probability_to : float or None
+        What the term does to the probability of `speaks_for`, or of all other classes if it is `against` it: from the
+        base rate to the probability that the link of the model gives once the coefficients of the rule are added. A
+        linear term goes from the lower to the upper end of its line, and has the base rate at the mean of its
+        attribute. Other terms are left out of account. None in regression, and where base rates are not known.
     mean_target : float or None
         Mean of the target where the rule holds (regression); None otherwise.
     speaks_for : object
@@ -67,11 +74,21 @@ class RankedTerm:
     term: Term
     confidence: float | None = None
     base_rate: float | None = None
+    probability_from: float | None = None
+    probability_to: float | None = None
     mean_target: float | None = None
     speaks_for: Any = None
     against: bool = False
     coefficients: dict[Any, float] | None = None
     confidences: dict[Any, float] | None = None
+
+    @property
+    def change(self) -> str:
+        """What the term does to the probability of `speaks_for`, such as "from 35.0% to 61.2%"; empty if not known."""
+        if self.probability_from is None or self.probability_to is None:
+            return ""
+        first, last = (1.0 - own if self.against else own for own in (self.probability_from, self.probability_to))
+        return f"from {first:.1%} to {last:.1%}"
 
     @property
     def sentence(self) -> str:
@@ -86,17 +103,27 @@ class RankedTerm:
         if self.confidence is not None and not self.against:
             usual = "" if self.base_rate is None else f" against {self.base_rate:.1%} of all"
             more += f", {self.confidence:.1%} of them {label}{usual}"
-        return f"{start}: {label} is {likely} likely ({more})."
+        change = f", {self.change}" if self.change else ""
+        return f"{start}: {label} is {likely} likely{change} ({more})."
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
+def _show_change(term: RankedTerm) -> str:
+    """Whole percents, but those of rare and of nearly certain classes would all be alike."""
+    if term.probability_from is None or term.probability_to is None:
+        return ""
+    ends = (term.probability_from, term.probability_to)
+    first, last = (f"{100 * end:.{int(not 0.1 <= end <= 0.9)}f}" for end in ends)
+    return f"{first} -> {last}%"
+
+
 # What a table shows of the fields about a target: the head of the column, and the cell of a term.
 _CELLS: dict[str, tuple[str, Callable[[RankedTerm], str]]] = {
     "confidence": ("confidence", lambda term: _percent(term.confidence)),
-    "base_rate": ("base", lambda term: _percent(term.base_rate)),
+    "probability_to": ("probability", _show_change),
     "speaks_for": ("class", lambda term: printable(f"{'not ' * term.against}{term.speaks_for}")),
     "mean_target": ("mean target", lambda term: "" if term.mean_target is None else f"{term.mean_target:.4g}"),
 }
@@ -116,7 +143,7 @@ class RuleTable(Sequence[RankedTerm]):
 
     def __init__(self, terms: Iterable[RankedTerm], about: Sequence[str] | None = None):
         self._terms = tuple(terms)
-        self.about = tuple(filter(self._has, _CELLS) if about is None else about)
+        self.about = tuple(filter(self._has, _ABOUT.values()) if about is None else about)
 
     def _has(self, field: str) -> bool:
         """Whether a term has a field."""
@@ -146,8 +173,9 @@ class RuleTable(Sequence[RankedTerm]):
         Returns
         -------
         dict of list
-            ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate`` for classes or
-            ``mean_target`` for regression. More than two classes each have a ``coefficient of`` and a ``share of``.
+            ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate,
+            probability_from, probability_to`` for classes or ``mean_target`` for regression. More than two classes each
+            have a ``coefficient of`` and a ``share of``.
         """
         names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}
         columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
@@ -176,8 +204,8 @@ class RuleTable(Sequence[RankedTerm]):
             Only so many of the most important terms; all by default.
         """
         terms, largest = self._terms[:top], max((term.importance for term in self._terms), default=1.0) or 1.0
-        # Files of the first versions know no base rates.
-        about = [field for field in _CELLS if field in self.about and (field != "base_rate" or self._has(field))]
+        # Files of the first versions know no base rates, where probabilities start.
+        about = [field for field in _CELLS if field in self.about and (field != "probability_to" or self._has(field))]
         return {
             "": [str(term.rank) for term in terms],
             "importance": [f"{100 * term.importance / largest:.1f}" for term in terms],

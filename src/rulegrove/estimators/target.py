@@ -223,6 +223,10 @@ class Target(ABC):
             )
             for place, (term, about) in enumerate(zip(model.terms, self.describe(fitted), strict=True))
         ]
+        return self.tabulate(rows, model)
+
+    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
+        """Return the table of the described terms of a model, with what its link to predictions makes of them."""
         return RuleTable(rows, self.about)
 
     @abstractmethod

@@ -108,12 +108,13 @@ def _introduce(model: BaseRuleEnsemble, quote: str) -> tuple[str, str]:
 
 
 def _effect(row: RankedTerm) -> str:
-    """Say what a term adds."""
+    """Say what a term adds, and what that does to the probability of the class that it says most about."""
     unit = "" if row.kind == "rule" else " a unit"
+    change = f": {printable(str(row.speaks_for))} {row.change}" if row.change else ""
     if row.coefficients is None:
-        return _signed(row.coefficient) + unit
+        return _signed(row.coefficient) + unit + change
     parts = [f"{_signed(value)} for {printable(str(label))}" for label, value in row.coefficients.items() if value]
-    return ", ".join(parts) + unit
+    return ", ".join(parts) + unit + change
 
 
 def _signed(value: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rulegrove._typing import FloatArray
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Figures
@@ -78,12 +79,27 @@ def describe_front(front: Front | None) -> dict[str, Any] | None:
     }
 
 
-def describe_line(line: Line, terms: Sequence[Term]) -> list[dict[str, Any]]:
-    """Return the terms of each output, by their places among all, with every bit of their coefficients."""
+def describe_line(line: Line, terms: Sequence[Term], base_rates: Sequence[float] | None) -> list[dict[str, Any]]:
+    """Return the terms of each output, by their places among all, with every bit of their coefficients.
+
+    Where the base rates of the outputs are known, so is from what probability of its class each term leads to what.
+    """
     places = {term: place for place, term in enumerate(terms)}
     own = np.array([places[term] for term in line.model.terms], dtype=np.int64)
-    outputs = zip(np.atleast_2d(line.model.coefs), np.atleast_1d(line.model.intercept), strict=True)
+    coefs = np.atleast_2d(line.model.coefs)
+    moved = None if base_rates is None else _follow_terms(line.model, np.array(base_rates))
     return [
-        {"terms": own[coefs != 0].tolist(), "coefs": shorten(coefs[coefs != 0], None), "intercept": float(intercept)}
-        for coefs, intercept in outputs
+        {
+            "terms": own[used].tolist(),
+            "coefs": shorten(coefs[output, used], None),
+            "intercept": float(intercept),
+            "changes": None if moved is None else shorten(moved[output][:, used]),
+        }
+        for output, (used, intercept) in enumerate(zip(coefs != 0, np.atleast_1d(line.model.intercept), strict=True))
     ]
+
+
+def _follow_terms(model: RuleModel, base_rates: FloatArray) -> FloatArray:
+    """Return what each term does to the probability of each output's class, of shape (n_outputs, 2, n_terms)."""
+    shares = np.array([1.0 - base_rates[0], base_rates[0]]) if base_rates.size == 1 else base_rates
+    return np.moveaxis(model.follow_terms(shares)[..., -base_rates.size :], 2, 0)

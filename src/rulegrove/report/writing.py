@@ -120,17 +120,18 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
     lines, labels = list_lines(model), class_labels(model)
     terms = list_terms(lines)
     drawn = None if given is None else Drawn(given, terms, np.random.default_rng(SEED))
+    base_rates = find_base_rates(model, given)
     return {
         "title": title,
         "made_by": f"rulegrove {__version__}",
         "summary": summarise(model, given),
         "classes": [str(label) for label in labels] if labels else None,
         "outputs": [output_name(model, output) for output in range(len(output_labels(model)))],
-        "base_rates": find_base_rates(model, given),
+        "base_rates": base_rates,
         "features": [feature.name for feature in model.model_.features],
         "terms": describe_terms(lines, terms),
         "front": describe_front(model.front_),
-        "lines": [_describe_line(model, line, terms, drawn) for line in lines],
+        "lines": [_describe_line(model, line, terms, drawn, base_rates) for line in lines],
         "n_given": None if given is None else given.n_rows,
         "given_name": None if given is None else given.name,
         "rows": None if drawn is None else drawn.describe(),
@@ -139,14 +140,16 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
     }
 
 
-def _describe_line(model: BaseRuleEnsemble, line: Line, terms: Sequence[Term], drawn: Drawn | None) -> dict[str, Any]:
+def _describe_line(
+    model: BaseRuleEnsemble, line: Line, terms: Sequence[Term], drawn: Drawn | None, base_rates: list[float] | None
+) -> dict[str, Any]:
     """Return all that the page shows of one length."""
     given = None if drawn is None else drawn.given
     predicted = None if given is None else predict_given(model, line, given)
     return {
         "figures": tell_figures(model, line),
         "about": tell_model(line),
-        "outputs": describe_line(line, terms),
+        "outputs": describe_line(line, terms, base_rates),
         "check": check(line, given, predicted),
         "dependence": None if given is None else draw_dependence(line, given),
         **({} if drawn is None or predicted is None else drawn.tell(predicted)),

@@ -10,6 +10,7 @@ function ruleColumns() {
       ? [{ key: "mean", name: "Mean target", tell: (entry) => show(entry.mean) }]
       : [
           { key: "confidence", name: "Confidence", tell: (entry) => percent(entry.confidence), beside: tellBase },
+          { key: "probability", name: "Probability", tell: tellChange },
           { key: "speaks", name: "Speaks for", tell: (entry) => entry.speaks, words: true },
         ];
   return [
@@ -26,6 +27,10 @@ function tellBase(entry) {
   return entry.confidence === null || entry.base === null ? null : `base rate ${percent(entry.base)}`;
 }
 
+function tellChange(entry) {
+  return entry.change === null ? percent(null) : entry.change.map((share) => percent(share)).join(" → ");
+}
+
 function tellRules() {
   const words = [
     `A rule adds its coefficient to the ${report.classes === null ? "prediction" : "score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
@@ -35,7 +40,10 @@ function tellRules() {
     report.classes === null
       ? "Support is the share of the training rows on which the rule holds, mean target that of the target there."
       : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them" +
-          (report.base_rates === null ? "." : "; the base rate is the share of that class among all rows."),
+          (report.base_rates === null
+            ? "."
+            : "; the base rate is the share of that class among all rows. " +
+              "Probability is what a rule alone does to it, from the base rate to where the rule holds, and a linear term from its lower to its upper end."),
   );
   byId("rules-about").textContent = words.join(" ");
 }

@@ -25,7 +25,7 @@ function currentOutput() {
 // The terms of the model that is shown, the most important first, with all that the table tells.
 function termsShown() {
   const shown = currentOutput();
-  const found = shown.terms.map((term, place) => describeTerm(term, shown.coefs[place]));
+  const found = shown.terms.map((term, place) => describeTerm(term, shown.coefs[place], shown.changes === null ? null : shown.changes.map((ends) => ends[place])));
   found.sort((one, other) => other.importance - one.importance);
   found.forEach((entry, place) => {
     entry.rank = place + 1;
@@ -33,7 +33,7 @@ function termsShown() {
   return found;
 }
 
-function describeTerm(term, coef) {
+function describeTerm(term, coef, change) {
   const mean = terms.means[state.output][term];
   const importance = Math.abs(coef) * terms.spreads[term];
   const entry = { term, coefficient: coef, importance, text: terms.texts[term], support: terms.supports[term] };
@@ -44,6 +44,8 @@ function describeTerm(term, coef) {
   const rate = report.base_rates === null ? null : report.base_rates[state.output];
   entry.confidence = mean === null ? null : coef > 0 ? mean : 1 - mean;
   entry.base = rate === null ? null : coef > 0 ? rate : 1 - rate;
+  entry.change = change === null ? null : change.map((share) => (coef > 0 ? share : 1 - share));
+  entry.probability = change === null ? null : entry.change[1];
   return entry;
 }
 
