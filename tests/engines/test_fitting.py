@@ -189,10 +189,11 @@ def test_progress_is_shown(capsys, write):
         "Counting rules",
         "Solving",
         "Shortening",
+        "Judging lists",
     ]
 
 
-def test_one_fit_reads_the_rows_twice(monkeypatch):
+def test_one_fit_reads_the_rows_three_times(monkeypatch):
     passes = []
     table = take(make_rows(), "three")
 
@@ -201,7 +202,8 @@ def test_one_fit_reads_the_rows_twice(monkeypatch):
         return table.to_reader(500)
 
     engines.fit(make_model("three"), read, "three")
-    assert sum(passes) == 3  # once to count, for a stream does not tell; to draw; to count the rules of all classes
+    # To count them, for a stream does not tell; to draw; to count the rules of all classes; to judge the lists.
+    assert sum(passes) == 4
 
 
 def test_names_are_kept():

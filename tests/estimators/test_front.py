@@ -10,7 +10,7 @@ from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._fitted import Fitted
 from rulegrove.estimators._lists import LONGEST
-from rulegrove.estimators.front import TOLERANCE, UNFAITHFUL, Front, FrontLine, measure_fidelity, measure_lines
+from rulegrove.estimators.front import TOLERANCE, UNFAITHFUL, Front, FrontLine
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.number import Number
 from rulegrove.exceptions import InvalidInputError
@@ -133,38 +133,6 @@ def test_sizes_of_a_line():
     assert (empty.terms, empty.rules, empty.conditions, empty.active) == (0, 0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_lines_are_measured_as_rows_tell(weighted):
-    """Whole weights are counts of rows for the means; standard errors are those of a weighted mean."""
-    rng = np.random.default_rng(0)
-    losses, errors = rng.gamma(2.0, size=(4, 50)) * [[3.0], [1.0], [2.0], [1.5]], rng.random((4, 50)) < 0.3
-    weights = rng.integers(1, 4, 50).astype(np.float64) if weighted else None
-    measured = measure_lines(losses, errors.astype(np.float64), weights, len(losses))
-    times = np.ones(50, dtype=int) if weights is None else weights.astype(int)
-    best = int(np.argmin(np.repeat(losses, times, axis=1).mean(axis=1)))
-    for name, values in (("loss", losses), ("error", errors.astype(np.float64))):
-        np.testing.assert_allclose(measured[name], np.repeat(values, times, axis=1).mean(axis=1))
-    share = times / times.sum()
-    for name, values in (("loss_se", losses), ("error_se", errors), ("excess_se", losses - losses[best])):
-        means = [float(np.sum(share * row)) for row in values]
-        expected = [
-            np.sqrt(sum((own * (value - mean)) ** 2 for own, value in zip(share, row, strict=True)))
-            for row, mean in zip(values, means, strict=True)
-        ]
-        np.testing.assert_allclose(measured[name], expected)
-    assert measured["excess_se"][best] == 0.0
-    if not weighted:
-        np.testing.assert_allclose(measured["loss_se"], losses.std(axis=1) / np.sqrt(50))
-
-
-def test_weights_that_are_all_alike_are_none():
-    rng = np.random.default_rng(1)
-    losses, errors = rng.random((2, 3, 20))
-    plain, heavy = (measure_lines(losses, errors, weights, len(losses)) for weights in (None, np.full(20, 7.0)))
-    for name, values in plain.items():
-        np.testing.assert_allclose(values, heavy[name])
-
-
 def test_a_front_is_a_sequence_and_a_table():
     lines = [
         make_line(1, 1.25, error=0.5, error_se=0.125, loss_se=0.25),
@@ -225,18 +193,3 @@ def test_the_terms_of_a_line_in_words():
     front = make_front([make_line(1), make_line(2)])
     assert [row.text for row in front.list_rules(1)] == ["a > 0", "b > 1"]
     assert [row.text for row in front.list_rules(0)] == ["a > 0"]
-
-
-def test_fidelity_is_what_is_left_of_the_large_models_variance():
-    """Weights are counts of rows; who says nothing has none, the large model has all, even where it is constant."""
-    rng = np.random.default_rng(0)
-    large = rng.normal(size=(30, 2))
-    said = np.stack([np.tile(large.mean(axis=0), (30, 1)), large + 0.1 * rng.normal(size=(30, 2)), large])
-    told = measure_fidelity(said, None)
-    assert told[0] == pytest.approx(0.0, abs=1e-12)
-    left = np.sum((said[1] - large) ** 2) / np.sum((large - large.mean(axis=0)) ** 2)
-    assert told[1:] == pytest.approx([1.0 - left, 1.0])
-    times = rng.integers(1, 4, 30)
-    repeated = measure_fidelity(np.repeat(said, times, axis=1), None)
-    np.testing.assert_allclose(measure_fidelity(said, times.astype(np.float64)), repeated)
-    assert measure_fidelity(np.ones((2, 5, 1)), None).tolist() == [1.0, 1.0]

@@ -13,7 +13,7 @@ from rulegrove.columns import Feature
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.linear import fit_linear_terms
 from rulegrove.engines.base import Batch
-from rulegrove.engines.counting import CountTask
+from rulegrove.engines.counting import CodedRows, CountTask
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.predicting import make_task, score_over
 from rulegrove.engines.reading import Layout
@@ -58,6 +58,7 @@ def make_rows(n_rows=N_ROWS, seed=0):
     return table.set_column(table.column_names.index("two"), "two", pa.array(last.tolist()))
 
 
+FIGURES = ("loss", "loss_se", "error", "error_se", "excess_se", "fidelity")
 TARGETS = ("number", "two", "three")
 WEIGHTS = ("counts", "floats")
 
@@ -106,7 +107,10 @@ def assert_same_front(found, expected):
         places = [own.terms.index(term) for term in others.terms]  # ranks of equal importance may differ
         np.testing.assert_allclose(own.coefs.T[places], others.coefs.T, rtol=0, atol=1e-9)
         np.testing.assert_allclose(own.intercept, others.intercept, rtol=0, atol=1e-9)
-        assert line.loss == pytest.approx(other.loss, rel=1e-6, nan_ok=True)
+        for name in FIGURES:
+            own_figure, other_figure = getattr(line, name), getattr(other, name)
+            assert own_figure == pytest.approx(other_figure, rel=1e-6, abs=1e-9, nan_ok=True), name
+    assert found.base_loss == pytest.approx(expected.base_loss, rel=1e-12, nan_ok=True)
 
 
 class EngineConformance:
@@ -150,7 +154,7 @@ class EngineConformance:
         linear = fit_linear_terms(block, None, np.zeros(3, dtype=np.int64))
         layout = Layout(names, "three", None, "classes")
         engine = make_engine(table, CUTS[cuts])
-        [found] = engine.map_reduce(CountTask(layout, code, (Request(rules, linear),))).statistics
+        [found] = engine.map_reduce(CountTask(CodedRows(layout, code), (Request(rules, linear),))).sums
         held = np.array([rule.holds(block) for rule in rules])
         folds = (hash_positions(5, np.arange(N_ROWS)) % np.uint64(3)).astype(int)
         codes = table["three"].to_numpy()
@@ -283,7 +287,8 @@ class EngineConformance:
         )
         linear = fit_linear_terms(np.empty((3, 0)), None, np.zeros(3, dtype=np.int64))
         rule = Rule((Condition(0, upper=0.0),))
-        task = CountTask(Layout(("a", "b", "e"), "two", None, "classes"), code, (Request((rule,), linear),))
+        coded = CodedRows(Layout(("a", "b", "e"), "two", None, "classes"), code)
+        task = CountTask(coded, (Request((rule,), linear),))
         with pytest.raises(ValueError, match="must be finite") as caught:
             engine.map_reduce(task)
         assert str(caught.value).startswith(engine.name_partition(1))

@@ -1,41 +1,46 @@
-"""The second pass: candidates counted over all rows, batch by batch; no matrix of rows times rules is ever made."""
+"""The passes after the sample: candidates counted over all rows, and the lists made of them judged, batch by batch.
+
+No matrix of rows times rules is ever made.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.columns import Columns
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Statistics, collect_statistics
-from rulegrove.engines.base import Batch, Engine, OnProgress, group_neighbours
+from rulegrove.engines.base import Batch, Engine, OnProgress, S, Task, group_neighbours
 from rulegrove.engines.reading import Layout, encode_rows
 from rulegrove.estimators._design import Request
-from rulegrove.estimators._sampling import RowCode
+from rulegrove.estimators._sampling import Measure, RowCode
 from rulegrove.exceptions import InvalidInputError
 
 STATE_BYTES = 2**27  # most memory of one state; more pools of rules are counted in further passes
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
-    """Statistics of several requests, and the mark of the rows (`Labelled.mark`); a state."""
+class Marked(Generic[S]):
+    """Sums over rows, and the mark of the rows (`Labelled.mark`); a state."""
 
-    statistics: tuple[Statistics, ...]
+    sums: tuple[S, ...]
     mark: int
 
-    def merge(self, other: "Counts") -> "Counts":
-        """Return the statistics of both sets of rows."""
-        pairs = zip(self.statistics, other.statistics, strict=True)
-        return Counts(tuple(one.merge(two) for one, two in pairs), (self.mark + other.mark) % 2**64)
+    def merge(self, other: "Marked[S]") -> "Marked[S]":
+        """Return the sums of both sets of rows."""
+        pairs = zip(self.sums, other.sums, strict=True)
+        return Marked(tuple(one.merge(two) for one, two in pairs), (self.mark + other.mark) % 2**64)
 
 
 @dataclass(frozen=True)
-class CountTask:
-    """Count candidates.
+class CodedRows:
+    """What makes numbers of the rows of a partition.
 
     Attributes
     ----------
     layout : Layout
     code : RowCode
-    requests : tuple of Request
     seed : int
         Of the random numbers that `limit` is about.
     limit : int
@@ -46,31 +51,51 @@ class CountTask:
 
     layout: Layout
     code: RowCode
-    requests: tuple[Request, ...]
     seed: int = 0
     limit: int = 2**64
     shift: int = 0
 
+    def read(self, batch: Batch) -> tuple[int, tuple[Columns, FloatArray, FloatArray | None, IntArray] | None]:
+        """Return the mark of a batch, and its attributes, targets, weights and folds if it has any rows to take."""
+        rows = self.layout.read(Batch(batch.rows, batch.start + self.shift))
+        mark = rows.mark()
+        if self.limit < 2**64:
+            rows = rows.take(rows.below(self.seed, self.limit))
+        if not rows.positions.size:
+            return mark, None
+        coded = self.code.read(rows.y, rows.weights, rows.positions)
+        return mark, (encode_rows(rows.rows, self.code.features), *coded)
+
+
+@dataclass(frozen=True)
+class CountTask:
+    """Count candidates.
+
+    Attributes
+    ----------
+    rows : CodedRows
+    requests : tuple of Request
+    """
+
+    rows: CodedRows
+    requests: tuple[Request, ...]
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return self.layout.columns
+        return self.rows.layout.columns
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Counts:
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[Statistics]:
         """Return the statistics of a partition."""
-        n_features = len(self.code.features)
+        n_features = len(self.rows.code.features)
         programs = [compile_rules(request.rules, n_features) for request in self.requests]
         statistics = [self._empty(request) for request in self.requests]
-        mark = 0
-        for batch in batches:
-            rows = self.layout.read(Batch(batch.rows, batch.start + self.shift))
-            mark = (mark + rows.mark()) % 2**64
-            if self.limit < 2**64:
-                rows = rows.take(rows.below(self.seed, self.limit))
-            if not rows.positions.size:
+        total = 0
+        for mark, coded in map(self.rows.read, batches):
+            total = (total + mark) % 2**64
+            if coded is None:
                 continue
-            columns = encode_rows(rows.rows, self.code.features)
-            values, weights, folds = self.code.read(rows.y, rows.weights, rows.positions)
+            columns, values, weights, folds = coded
             for request, program, onto in zip(self.requests, programs, statistics, strict=True):
                 collect_statistics(
                     columns,
@@ -82,26 +107,48 @@ class CountTask:
                     n_threads=n_threads,
                     onto=onto,
                 )
-        return Counts(tuple(statistics), mark)
+        return Marked(tuple(statistics), total)
 
     def _empty(self, request: Request) -> Statistics:
         """Return statistics of no rows."""
-        n_folds = self.code.folds.n_folds if request.held_out is None else 2
-        n_outputs = self.code.target.n_outputs if request.output is None else 1
-        return Statistics.zeros(
-            n_folds, len(request.rules), request.linear.n_terms, n_outputs, weighted=self.code.weighted
-        )
+        code = self.rows.code
+        n_folds = code.folds.n_folds if request.held_out is None else 2
+        n_outputs = code.target.n_outputs if request.output is None else 1
+        return Statistics.zeros(n_folds, len(request.rules), request.linear.n_terms, n_outputs, weighted=code.weighted)
+
+
+@dataclass(frozen=True)
+class JudgeTask(Generic[S]):
+    """Measure rows.
+
+    Attributes
+    ----------
+    rows : CodedRows
+    measure : Measure
+    """
+
+    rows: CodedRows
+    measure: Measure[S]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return self.rows.layout.columns
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[S]:
+        """Return what a partition has."""
+        measured = Marked((self.measure.empty(),), 0)
+        for mark, coded in map(self.rows.read, batches):
+            here = self.measure.empty() if coded is None else self.measure(*coded, n_threads)
+            measured = measured.merge(Marked((here,), mark))
+        return measured
 
 
 def count_over(
     engine: Engine,
-    layout: Layout,
-    code: RowCode,
+    rows: CodedRows,
     requests: Sequence[Request],
     *,
-    seed: int = 0,
-    limit: int = 2**64,
-    shift: int = 0,
     mark: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Statistics]:
@@ -110,7 +157,7 @@ def count_over(
     Parameters
     ----------
     engine : Engine
-    layout, code, requests, seed, limit, shift
+    rows, requests
         As in `CountTask`.
     mark : int, optional
         Of the rows when they were drawn; others are refused.
@@ -118,14 +165,20 @@ def count_over(
     """
 
     def count_bytes(request: Request) -> int:
-        return 8 * code.folds.n_folds * (len(request.rules) + request.linear.n_terms) ** 2
+        return 8 * rows.code.folds.n_folds * (len(request.rules) + request.linear.n_terms) ** 2
 
     for group in group_neighbours(requests, count_bytes, STATE_BYTES):
-        task = CountTask(layout, code, tuple(group), seed, limit, shift)
-        counts = engine.map_reduce(task, on_progress)
-        if mark is not None and counts.mark != mark:
-            raise InvalidInputError(
-                f"The target '{layout.target}' had other values, or its rows another order, when the rows were read "
-                "again; they must be the same each time. Sort them, or write them to Parquet first."
-            )
-        yield from counts.statistics
+        yield from run_marked(engine, CountTask(rows, tuple(group)), rows.layout, mark, on_progress)
+
+
+def run_marked(
+    engine: Engine, task: Task[Marked[S]], layout: Layout, mark: int | None, on_progress: OnProgress | None
+) -> tuple[S, ...]:
+    """Return the sums of a pass, whose rows must be those of the mark."""
+    found = engine.map_reduce(task, on_progress)
+    if mark is not None and found.mark != mark:
+        raise InvalidInputError(
+            f"The target '{layout.target}' had other values, or its rows another order, when the rows were read "
+            "again; they must be the same each time. Sort them, or write them to Parquet first."
+        )
+    return found.sums

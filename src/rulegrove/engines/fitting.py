@@ -10,7 +10,7 @@ from rulegrove._progress import Progress
 from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
-from rulegrove.engines.counting import count_over
+from rulegrove.engines.counting import CodedRows, JudgeTask, count_over, run_marked
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.reading import Layout
@@ -19,7 +19,7 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._in_memory import TableInMemory
-from rulegrove.estimators._sampling import Chance, Folds, HashFolds, RowCode, Sampled, Size, TargetCode
+from rulegrove.estimators._sampling import Chance, Folds, HashFolds, Measure, RowCode, S, Sampled, Size, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.pipeline import Fit, fit_source
 from rulegrove.estimators.settings import Settings
@@ -39,7 +39,7 @@ def fit_over(
     max_gram_rows: int | None = None,
     keep_statistics: bool = False,
 ) -> M:
-    """Fit an estimator on the table of an engine: two passes over its rows.
+    """Fit an estimator on the table of an engine: three passes over its rows.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def fit_over(
     named : bool
         Whether the names of the columns are the user's, for the model to know.
     max_gram_rows : int, optional
-        Most rows that enter the statistics, drawn uniformly; all by default.
+        Most rows that enter the statistics and judge the lists, drawn uniformly; all by default.
     keep_statistics : bool
         Whether the fitted model has `statistics_`, to be merged with those of later rows.
 
@@ -101,10 +101,10 @@ def fit(
 ) -> M:
     """Fit an estimator on a table that need not fit into memory.
 
-    Up to 65,536 rows the table is read and fitted as ever. A larger one is read twice: once to draw a sample, from
-    which rules are grown, and once to count the rules over all rows; memory depends on the number of rules, not on that
-    of rows. The model is that of ``model.fit`` on the same rows in memory: the same rules and counts, with coefficients
-    that differ by rounding at most.
+    Up to 65,536 rows the table is read and fitted as ever. A larger one is read three times: to draw a sample, from
+    which rules are grown, to count the rules over all rows, and to judge the lists of every length on all held-out
+    rows; memory depends on the number of rules, not on that of rows. The model is that of ``model.fit`` on the same
+    rows in memory: the same rules and counts, with coefficients that differ by rounding at most.
 
     Parameters
     ----------
@@ -123,9 +123,10 @@ def fit(
     batch_rows : int
         Most rows in memory at once, a thread.
     max_gram_rows : int, optional
-        Most rows that enter the statistics, drawn uniformly by their positions; all by default. With K candidates and N
-        such rows the correlations of the terms with the residual are off by about ``sqrt(2 ln K / N)`` at most, 1.2e-3
-        for ten million rows and 2000 candidates, far below useful penalties of about 1e-2.
+        Most rows that enter the statistics and judge the lists, drawn uniformly by their positions; all by default.
+        With K candidates and N such rows the correlations of the terms with the residual are off by about
+        ``sqrt(2 ln K / N)`` at most, 1.2e-3 for ten million rows and 2000 candidates, far below useful penalties of
+        about 1e-2.
     keep_statistics : bool
         Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
         "auto" then goes by statistics alone, the squared loss, however small the table is.
@@ -227,19 +228,22 @@ class TableOfEngine:
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Statistics]:
         """Count candidates over all rows, or as many as `max_gram_rows` allows."""
+        rows, mark = self._again(code)
+        return count_over(self.engine, rows, requests, mark=mark, on_progress=progress.stage("Counting rules"))
+
+    def judge(self, measure: Measure[S], code: RowCode, progress: Progress) -> S:
+        """Measure all rows, or as many as `max_gram_rows` allows."""
+        rows, mark = self._again(code)
+        stage = progress.stage("Judging lists")
+        [measured] = run_marked(self.engine, JudgeTask(rows, measure), self.layout, mark, stage)
+        return measured
+
+    def _again(self, code: RowCode) -> tuple[CodedRows, int]:
+        """Return what reads the rows again, and the mark that they must have."""
         assert self.drawn is not None
-        limit = find_gram_limit(self.max_gram_rows, self.drawn.drawn.summary.n_rows)
-        stage = progress.stage("Counting rules")
-        return count_over(
-            self.engine,
-            self.layout,
-            code,
-            requests,
-            seed=self._seed,
-            limit=limit,
-            mark=self.drawn.drawn.mark,
-            on_progress=stage,
-        )
+        drawn = self.drawn.drawn
+        limit = find_gram_limit(self.max_gram_rows, drawn.summary.n_rows)
+        return CodedRows(self.layout, code, self._seed, limit), drawn.mark
 
 
 def find_gram_limit(max_rows: int | None, n_rows: int) -> int:

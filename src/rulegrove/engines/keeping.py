@@ -15,7 +15,7 @@ from rulegrove.columns import Columns, Feature, list_sources
 from rulegrove.design.statistics import Statistics
 from rulegrove.design.terms import Terms
 from rulegrove.engines.base import BATCH_ROWS, Engine
-from rulegrove.engines.counting import count_over
+from rulegrove.engines.counting import CodedRows, count_over
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.reading import Layout, keep_used, move_rule
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -240,7 +240,8 @@ def collect_over(engine: Engine, statistics: FitStatistics, mark: int | None = N
         for pool in statistics.pools
         for linear in [pool.terms.linear]
     ]
-    counted = count_over(engine, layout, code, requests, shift=statistics.n_positions, mark=mark)
+    rows = CodedRows(layout, code, shift=statistics.n_positions)
+    counted = count_over(engine, rows, requests, mark=mark)
     pools = tuple(replace(pool, statistics=found) for pool, found in zip(statistics.pools, list(counted), strict=True))
     return replace(statistics, n_positions=engine.n_rows, pools=pools)
 

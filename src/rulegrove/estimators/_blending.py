@@ -69,8 +69,8 @@ def _give(runs: Sequence[Sequence[Pool]], share: float) -> list[list[Pool]]:
 def _surprise(target: Target, data: TrainingData, held_out: HeldOut, solver: BaseSolver) -> float:
     """Return minus the log likelihood of held-out rows by their scores, but for a constant."""
     exponent, link = find_unit(data), target.link_scores(solver, held_out)
-    told_in = replace(held_out, targets=shift(held_out.targets, -exponent))
-    losses, _ = target.measure_rows(shift(held_out.scores - data.offset, -exponent), link, told_in)
+    scores = shift(held_out.scores - data.offset, -exponent)
+    losses, _ = target.measure_rows(scores, target.goals(scores, link), shift(held_out.targets, -exponent))
     weights = np.ones(losses.size) if held_out.weights is None else held_out.weights
     n_rows = weights.sum() ** 2 / (weights @ weights)
     return target.surprise(float(np.average(losses, weights=weights)), float(n_rows))

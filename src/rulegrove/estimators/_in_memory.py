@@ -15,7 +15,9 @@ from rulegrove.estimators._sampling import (
     Folds,
     GivenFolds,
     HashFolds,
+    Measure,
     RowCode,
+    S,
     Sampled,
     Size,
     TargetCode,
@@ -103,3 +105,8 @@ class TableInMemory:
         values, weights, folds = code.read(self.y, self.weights, rows)
         data = TrainingData(self.columns, values, code.target.offset, weights, rows)
         return count_requests(data, requests, folds, count_threads(self.settings.n_jobs), progress)
+
+    def judge(self, measure: Measure[S], code: RowCode, progress: Progress) -> S:
+        """Measure all rows."""
+        coded = code.read(self.y, self.weights, np.arange(len(self.y)))
+        return measure(self.columns, *coded, count_threads(self.settings.n_jobs), progress.stage("Judging lists"))

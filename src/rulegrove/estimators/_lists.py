@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulegrove._threads import one_blas_thread, run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.columns import Columns
-from rulegrove.design.bits import BitMatrix, compile_rules
-from rulegrove.design.linear import join_linear
+from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
+from rulegrove.design.linear import LinearTerms, join_linear
 from rulegrove.design.patterns import PatternTable
 from rulegrove.design.statistics import Statistics, evaluate_terms
 from rulegrove.design.terms import Linear, Term, Terms
@@ -299,21 +299,84 @@ def _find(
     return _Found(kept, bits, columns, ridges, signs, subsets, len(terms))
 
 
+@dataclass(frozen=True, eq=False)
+class _OutputScorer:
+    """What scores rows for one output: all terms that are used, those of them that lists use, and coefficients."""
+
+    program: RuleProgram
+    linear: LinearTerms
+    listed: IntArray
+    coefs: FloatArray
+    intercepts: FloatArray
+    large: Point | None
+
+    def score(self, columns: Columns, rows: IntArray, n_threads: int) -> FloatArray:
+        """Return the scores of rows, an ndarray of shape (n_lines, n_rows)."""
+        bits, linear = evaluate_terms(columns, rows, self.program, self.linear, n_threads)
+        linear, n_rules = linear[: rows.size], self.program.n_rules
+        n_listed = int(np.searchsorted(self.listed, n_rules))
+        held = BitMatrix(bits.words[self.listed[:n_listed]], bits.n_rows).to_dense()[: rows.size]
+        values = np.hstack([held, linear[:, self.listed[n_listed:] - n_rules]])
+        scores = self.coefs @ values.T + self.intercepts[:, None]
+        if self.large is None:
+            return np.asarray(scores)
+        coef, intercept = self.large  # of many rules, which are cheaper to add up where they hold
+        return np.vstack([scores, bits.dot(coef[:n_rules])[: rows.size] + linear @ coef[n_rules:] + intercept])
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """What scores rows by many lists of a large model at once, and by the model itself if asked to.
+
+    Attributes
+    ----------
+    outputs : tuple of _OutputScorer
+    """
+
+    outputs: tuple[_OutputScorer, ...]
+
+    @classmethod
+    def of(
+        cls, large: Large, lists: Sequence[Sequence[Point]], n_features: int, *, with_large: bool = False
+    ) -> "Scorer":
+        """Return the scorer of some lists and, `with_large`, of the large model after them.
+
+        Parameters
+        ----------
+        large : Large
+        lists : sequence of sequence of (ndarray of shape (n_terms,), float)
+        n_features : int
+            Attributes of the tables to come.
+        with_large : bool
+        """
+        outputs = []
+        for output, (all_terms, (coef, intercept)) in enumerate(zip(large.terms, large.points, strict=True)):
+            coefs = np.array([points[output][0] for points in lists]).reshape(len(lists), len(all_terms))
+            listed: BoolArray = np.asarray(coefs.any(axis=0))
+            used = np.flatnonzero(listed | (coef != 0.0) if with_large else listed)
+            terms = all_terms.take(used)
+            outputs.append(
+                _OutputScorer(
+                    compile_rules(terms.rules, n_features),
+                    terms.linear,
+                    np.flatnonzero(listed[used]),
+                    coefs[:, listed],
+                    np.array([points[output][1] for points in lists], dtype=np.float64),
+                    (coef[used], intercept) if with_large else None,
+                )
+            )
+        return cls(tuple(outputs))
+
+    def score(self, columns: Columns, rows: IntArray, n_threads: int = 1) -> FloatArray:
+        """Return the scores of rows by every list, an ndarray of shape (n_lines, n_rows, n_outputs)."""
+        return np.stack([output.score(columns, rows, n_threads) for output in self.outputs], axis=2)
+
+
 def score_lists(
     columns: Columns, rows: IntArray, large: Large, lists: Sequence[Sequence[Point]], n_threads: int
 ) -> FloatArray:
     """Return the scores of rows by every list, an ndarray of shape (n_lists, n_rows, n_outputs)."""
-    scores = np.empty((len(lists), rows.size, len(large.points)))
-    for output, all_terms in enumerate(large.terms):
-        coefs = np.array([points[output][0] for points in lists]).reshape(len(lists), len(all_terms))
-        intercepts = np.array([points[output][1] for points in lists])
-        used = np.flatnonzero(coefs.any(axis=0))
-        terms = all_terms.take(used)
-        program = compile_rules(terms.rules, columns.n_features)
-        bits, linear = evaluate_terms(columns, rows, program, terms.linear, n_threads)
-        values = np.hstack([bits.to_dense()[: rows.size], linear[: rows.size]])
-        scores[:, :, output] = coefs[:, used] @ values.T + intercepts[:, None]
-    return scores
+    return Scorer.of(large, lists, columns.n_features).score(columns, rows, n_threads)
 
 
 def score_large(sheet: Sheet, large: Large) -> FloatArray:

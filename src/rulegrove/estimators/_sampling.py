@@ -1,4 +1,4 @@
-"""What a fit asks of a table, wherever its rows are: a sample to learn from, folds, and counts over all rows.
+"""What a fit asks of a table, wherever its rows are: a sample to learn from, folds, counts and sums over all rows.
 
 A row of a large table is drawn, and dealt to a fold, by random numbers that belong to its position. In memory, out of
 core and on many machines the same rows are therefore drawn, and the same rules grown. A table of up to
@@ -8,7 +8,7 @@ core and on many machines the same rows are therefore drawn, and the same rules 
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -315,6 +315,38 @@ class Chance:
         return cls(growing, regrowing, folds, fold_seed, sample_seed)
 
 
+class Sums(Protocol):
+    """What is known of some rows, and adds up over rows."""
+
+    def merge(self, other: Self) -> Self:
+        """Return what is known of both sets of rows."""
+        ...
+
+
+S = TypeVar("S", bound=Sums)
+S_co = TypeVar("S_co", bound=Sums, covariant=True)
+
+
+class Measure(Protocol[S_co]):
+    """What is to be known of rows; picklable, for the rows may be on another machine."""
+
+    def empty(self) -> S_co:
+        """Return what is known of no rows."""
+        ...
+
+    def __call__(
+        self,
+        columns: Columns,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        folds: IntArray,
+        n_threads: int = 1,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> S_co:
+        """Return what is known of some rows, by their attributes and what `RowCode.read` makes of the rest."""
+        ...
+
+
 class Source(Protocol):
     """A table with its target and its weights."""
 
@@ -328,6 +360,10 @@ class Source(Protocol):
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Counted]:
         """Count candidates over all rows."""
+        ...
+
+    def judge(self, measure: Measure[S], code: RowCode, progress: Any) -> S:
+        """Measure all rows, as far as they are counted, in one pass."""
         ...
 
 

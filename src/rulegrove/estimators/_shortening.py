@@ -1,6 +1,6 @@
 """From a large model to its front: lists of every length, made in the whole data and without each fold, and judged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,11 +12,21 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import Fitted, HeldOut, make_model
 from rulegrove.estimators._fitting import Pool
-from rulegrove.estimators._lists import LONGEST, Large, Sheet, list_lengths, make_lists, score_large, score_lists
+from rulegrove.estimators._judging import Judging, LineSums, measure_lines
+from rulegrove.estimators._lists import (
+    LONGEST,
+    Large,
+    Scorer,
+    Sheet,
+    list_lengths,
+    make_lists,
+    score_large,
+    score_lists,
+)
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units, shift
 from rulegrove.estimators.calibration import Link
-from rulegrove.estimators.front import Front, FrontLine, measure_fidelity, measure_lines
+from rulegrove.estimators.front import Front, FrontLine
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.target import Target
 from rulegrove.projection import Point
@@ -86,6 +96,7 @@ def make_front(
     held_out: HeldOut | None,
     *,
     honest: bool,
+    judge: Callable[[Judging], LineSums],
     progress: Progress,
 ) -> Front:
     """Make lists of every length and judge them on held-out rows.
@@ -107,6 +118,8 @@ def make_front(
         Rows with the scores of large models that were fitted without their folds.
     honest : bool
         Of the held-out rows, as in `ClassFigures`.
+    judge : callable
+        What judges lines on all held-out rows of the table that the data were drawn from.
     progress : Progress
     """
     target, link = shortening.target, whole.model.link
@@ -133,36 +146,43 @@ def make_front(
         return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
     scores = np.empty((len(lists) + 1, *held_out.scores.shape))
     scores[-1] = held_out.scores - data.offset
+    of_folds = []
     for fold in range(n_folds):
         here = np.flatnonzero(folds[held_out.rows] == fold)
         own = Large.average([large_of_fold(pools, fold) for pools in runs])
         own_lists = shortening.make(data, data.rows[folds[data.rows] != fold], own, link, lengths, orders)
         scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
+        of_folds.append((own, own_lists))
         stage(2 + fold, 1 + n_folds)
     judged = [replace(held_out, scores=own + data.offset) for own in scores]
     links = [*(target.link_list(own) for own in judged[:-1]), link]
     exponent = find_unit(data)
-    told_in = replace(held_out, targets=shift(held_out.targets, -exponent))
-    scores = shift(scores, -exponent)
-    both = [target.measure_rows(own, one, told_in) for own, one in zip(scores, links, strict=True)]
-    losses, errors = (np.array(part) for part in zip(*both, strict=True))
-    kept = choose_orders(np.average(losses, axis=1, weights=held_out.weights), len(orders))
-    links, judged = [links[place] for place in kept], [judged[place] for place in kept]
+    targets = shift(held_out.targets, -exponent)
+    measured, said = measure_lines(target, shift(scores, -exponent), links, targets)
+    centres = np.average(measured, axis=2, weights=held_out.weights)
+    kept = choose_orders(centres[0], len(orders))
+    links, judged, centres = [links[place] for place in kept], [judged[place] for place in kept], centres[:, kept]
+    if data.drawn is None:
+        sums = LineSums.of(measured[:, kept] - centres[:, :, None], said[kept], targets, held_out.weights)
+    else:
+        scorers = tuple(
+            Scorer.of(own, [own_lists[place] for place in kept[:-1]], data.columns.n_features, with_large=True)
+            for own, own_lists in of_folds
+        )
+        sums = judge(Judging(target, scorers, tuple(links), centres, exponent, target.code.units.target))
     n_lists = len(kept) if large.n_terms <= LONGEST else len(kept) - 1
-    measured = measure_lines(losses[kept], errors[kept], held_out.weights, max(n_lists, 1))
-    said = np.array([target.goals(scores[place], one) for place, one in zip(kept, links, strict=True)])
-    measured["fidelity"] = measure_fidelity(said, held_out.weights)
-    shown = target.tell_error(measured["error"], measured["error_se"])
-    measured["error"], measured["error_se"] = (shift(values, exponent) for values in shown)
+    told = sums.tell(centres, max(n_lists, 1))
+    shown = target.tell_error(told["error"], told["error_se"])
+    told["error"], told["error_se"] = (shift(values, exponent) for values in shown)
     linked = [*describe([lists[place] for place in kept[:-1]], links[:-1]), whole]
     figures = [target.judge(line.model, own, data, honest=honest) for line, own in zip(linked, judged, strict=True)]
     own_links = [*links[:-1], target.fitted_link]
     return front(
         (
-            FrontLine(line, own, held_out=told, **{name: float(values[place]) for name, values in measured.items()})
-            for place, (line, own, told) in enumerate(zip(linked, own_links, figures, strict=True))
+            FrontLine(line, own, held_out=drawn, **{name: float(values[place]) for name, values in told.items()})
+            for place, (line, own, drawn) in enumerate(zip(linked, own_links, figures, strict=True))
         ),
-        base_loss=target.base_loss(told_in),
+        base_loss=target.base_loss(*(sums.targets / sums.weight)),
     )
 
 

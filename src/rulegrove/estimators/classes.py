@@ -194,9 +194,7 @@ class Classes(Target):
 
     def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
         """Return the target with the shares of the classes, and the model with its labels and probabilities."""
-        means = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
-        shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
-        target = replace(self, shares=shares)
+        target = replace(self, shares=read_shares(fitted.output_means))
         method = autos.resolve_calibration(self.calibration, solver.loss_name)
         if held_out is not None and fitted.model.terms:
             if method is not None:
@@ -213,19 +211,19 @@ class Classes(Target):
             return link.probabilities(scores)
         return link.probabilities(scores[:, 0])[:, 1:]
 
-    def measure_rows(self, scores: FloatArray, link: Link | None, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+    def measure_rows(self, scores: FloatArray, said: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return minus the logarithm of the true class's probability, and whether the class is a wrong one."""
-        assert link is not None
-        own = scores if scores.shape[1] > 1 else scores[:, 0]
-        codes = read_codes(held_out.targets)
-        true = link.probabilities(own)[np.arange(len(codes)), codes]
+        codes = read_codes(targets)
+        if scores.shape[1] > 1:
+            true, chosen = said[np.arange(len(codes)), codes], choose_classes(scores)
+        else:
+            true, chosen = np.where(codes == 1, said[:, 0], 1.0 - said[:, 0]), choose_classes(scores[:, 0])
         losses = -np.log(np.maximum(true, np.finfo(np.float64).eps))
-        return losses, (choose_classes(own) != codes).astype(np.float64)
+        return losses, (chosen != codes).astype(np.float64)
 
-    def base_loss(self, held_out: HeldOut) -> float:
-        """Return the log loss of the shares of the classes among held-out rows."""
-        shares = share_of_classes(read_codes(held_out.targets), held_out.weights, len(self.labels))
-        return float(entropy(shares))
+    def base_loss(self, means: FloatArray, mean_squares: FloatArray) -> float:
+        """Return the log loss of the shares of the classes."""
+        return float(entropy(np.maximum(read_shares(means), 0.0)))
 
     def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the share of wrong classes."""
@@ -247,7 +245,8 @@ class Classes(Target):
         if self.code.n_outputs == 1 or self.together(solver) is not None:
             return plain
         both = (plain, self._calibrate("temperature", held_out))
-        scored = [self.measure_rows(held_out.scores, link, held_out)[0] for link in both]
+        scores, targets = held_out.scores, held_out.targets
+        scored = [self.measure_rows(scores, self.goals(scores, link), targets)[0] for link in both]
         return both[int(np.argmin([np.average(losses, weights=held_out.weights) for losses in scored]))]
 
     def link_list(self, held_out: HeldOut | None) -> Link:
@@ -432,6 +431,12 @@ def find_class(coefs: FloatArray) -> tuple[int, bool]:
 def read_codes(targets: FloatArray) -> IntArray:
     """Return the place of each row's class from targets of one or more outputs."""
     return np.argmax(targets, axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(np.int64)
+
+
+def read_shares(means: FloatArray) -> FloatArray:
+    """Return the share of each class from the means of outputs, which are 1 for a class and -1 for the others."""
+    shares = (1.0 + means) / 2.0
+    return np.array([1.0 - shares[0], shares[0]]) if shares.size == 1 else shares
 
 
 def read_scores(held_out: HeldOut) -> FloatArray:

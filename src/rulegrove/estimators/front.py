@@ -7,7 +7,6 @@ from typing import Any, overload
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
-from rulegrove._typing import FloatArray
 from rulegrove.estimators._fitted import Fitted
 from rulegrove.estimators._lists import LONGEST
 from rulegrove.estimators.calibration import Link
@@ -28,6 +27,9 @@ UNFAITHFUL = 0.03
 class FrontLine:
     """One length of the front.
 
+    Beyond 65,536 rows errors, losses and the fidelity come from one more pass over all held-out rows of the table, and
+    `held_out` from 10,000 rows that were drawn. In a smaller table both come from the same rows, 10,000 at most.
+
     Attributes
     ----------
     fitted : Fitted
@@ -46,7 +48,7 @@ class FrontLine:
         How much of what the large model says of held-out rows the line says too: one minus the squared difference of
         their probabilities (or numbers) over the variance of the large model's.
     held_out : Figures, optional
-        All figures of the held-out rows.
+        All figures of held-out rows, of 10,000 at most.
     """
 
     fitted: Fitted
@@ -235,48 +237,3 @@ class Front(Sequence[FrontLine]):
 def _show(value: float, error: float) -> str:
     """Return a figure with its standard error."""
     return "" if np.isnan(value) else f"{value:.4g} ± {error:.2g}"
-
-
-def measure_lines(
-    losses: FloatArray, errors: FloatArray, weights: FloatArray | None, n_lists: int
-) -> dict[str, FloatArray]:
-    """Return mean loss and error of every line, their standard errors, and those of the excess over the best list.
-
-    Parameters
-    ----------
-    losses, errors : ndarray of shape (n_lines, n_rows)
-        Of held-out rows.
-    weights : ndarray of shape (n_rows,), optional
-    n_lists : int
-        Lines that are lists, the first ones.
-    """
-    shares = np.ones(losses.shape[1]) if weights is None else weights
-    shares = shares / shares.sum()
-
-    def spread(values: FloatArray) -> FloatArray:
-        centred = values - (values @ shares)[:, None]
-        return np.asarray(np.sqrt(centred**2 @ shares**2))
-
-    means = losses @ shares
-    return {
-        "loss": means,
-        "loss_se": spread(losses),
-        "error": errors @ shares,
-        "error_se": spread(errors),
-        "excess_se": spread(losses - losses[int(np.argmin(means[:n_lists]))]),
-    }
-
-
-def measure_fidelity(said: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return how much of what the last line says each line says too; 1 where the last one says the same of all rows.
-
-    Parameters
-    ----------
-    said : ndarray of shape (n_lines, n_rows, n_outputs)
-        Probabilities or numbers that each line gives.
-    weights : ndarray of shape (n_rows,), optional
-    """
-    large = said[-1]
-    spread = np.average(np.sum((large - np.average(large, axis=0, weights=weights)) ** 2, axis=1), weights=weights)
-    distances = np.average(np.sum((said - large) ** 2, axis=2), axis=1, weights=weights)
-    return np.ones(len(said)) if spread == 0.0 else 1.0 - distances / spread

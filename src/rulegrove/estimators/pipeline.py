@@ -18,6 +18,7 @@ from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, share_impo
 from rulegrove.estimators._fitting import Plan, Pool, fit_pools, judge_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
+from rulegrove.estimators._judging import Judging, LineSums
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._shortening import Shortening, large_of, make_front, share_rules
@@ -174,6 +175,9 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
         return source.count(requests, training.code, progress)
 
+    def judge(judging: Judging) -> LineSums:
+        return source.judge(judging, training.code, progress)
+
     pairs = spawn_pairs((chance.growing, chance.regrowing), settings.n_runs * len(parts))
     pools = fit_pools(parts, plan, pairs, count, progress)
     regrown = settled.honest
@@ -197,6 +201,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         fitted,
         held_out,
         honest=held_out is not None and is_honest(settings, held_out, data, regrown=regrown),
+        judge=judge,
         progress=progress,
     )
     progress.close()

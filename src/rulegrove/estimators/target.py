@@ -155,34 +155,34 @@ class Target(ABC):
         return model
 
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
-        """Return what short lists are to say of rows with these scores of the large model.
+        """Return what a model says of rows with these scores, which is what short lists of it are to say.
 
         Parameters
         ----------
         scores : ndarray of shape (n_rows, n_outputs)
         link : Temperature or Curves, optional
-            Of the large model.
+            Of the model.
         """
         return scores
 
-    def measure_rows(self, scores: FloatArray, link: Link | None, held_out: HeldOut) -> tuple[FloatArray, FloatArray]:
+    def measure_rows(self, scores: FloatArray, said: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the loss and the error of every held-out row.
 
         Parameters
         ----------
         scores : ndarray of shape (n_rows, n_outputs)
             Of a model of any length.
-        link : Temperature or Curves, optional
-        held_out : HeldOut
-            The same rows.
+        said : ndarray of shape (n_rows, n_outputs)
+            What the model says by these scores, as in `goals`.
+        targets : ndarray of shape (n_rows, n_outputs)
+            As the fit has them.
         """
-        losses = np.sum((held_out.targets - scores) ** 2, axis=1)
+        losses = np.sum((targets - scores) ** 2, axis=1)
         return losses, losses
 
-    def base_loss(self, held_out: HeldOut) -> float:
-        """Return the loss on held-out rows of always saying their mean."""
-        means = np.average(held_out.targets, axis=0, weights=held_out.weights)
-        return float(np.average(np.sum((held_out.targets - means) ** 2, axis=1), weights=held_out.weights))
+    def base_loss(self, means: FloatArray, mean_squares: FloatArray) -> float:
+        """Return the loss of always saying the mean, from the means of the targets and of their squares."""
+        return max(float(np.sum(mean_squares - means**2)), 0.0)
 
     def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean errors of rows as they are told, with their standard errors: of squares the root."""
