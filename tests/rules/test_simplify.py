@@ -1,6 +1,7 @@
 """Repeats among rules are found from the Gram alone, exactly."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,8 @@ def test_no_rules():
     assert simplify([], np.empty((0, 0), dtype=np.int64), 5).kept.size == 0
 
 
-@settings(max_examples=200)
+@pytest.mark.kernel
+@settings(max_examples=200, deadline=None)
 @given(st.integers(1, 15), st.integers(3, 30), st.floats(0.1, 1.0), st.integers(0, 10**6), st.booleans())
 def test_thinned_rules_differ_and_every_dropped_one_resembles_a_simpler_one(n_rules, n_rows, limit, seed, weighted):
     rng = np.random.default_rng(seed)
