@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,17 @@ def test_two_children_share_one_atom():
         left = Condition(0, upper=1.0, missing=left_missing)
         right = Condition(0, lower=1.0, missing=not left_missing)
         assert len(compile_rules([Rule((left,)), Rule((right,))], 1).atom_rows) == 1
+
+
+def test_conditions_are_told_apart_by_what_they_say():
+    """Rules that share the objects of their conditions compile as rules that have equal ones."""
+    low, high = Condition(0, upper=1.5), Condition(1, lower=0.5, upper=2.5)
+    shared = compile_rules([Rule((low, high)), Rule((low,)), Rule(()), Rule((high,))], n_features=2)
+    copies = [Rule((replace(low), replace(high))), Rule((replace(low),)), Rule(()), Rule((replace(high),))]
+    for field, expected in vars(compile_rules(copies, n_features=2)).items():
+        np.testing.assert_array_equal(getattr(shared, field), expected)
+    assert len(shared.atom_rows) == 3
+    assert shared.rule_starts.tolist() == [0, 3, 4, 4, 6]
 
 
 def test_every_code_of_a_large_set():

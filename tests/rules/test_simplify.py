@@ -1,9 +1,11 @@
 """Repeats among rules are found from the Gram alone, exactly."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rulegrove.rules._kernels import keep_different
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.rules.simplify import simplify, thin
 
@@ -52,7 +54,8 @@ def test_no_rules():
     assert simplify([], np.empty((0, 0), dtype=np.int64), 5).kept.size == 0
 
 
-@settings(max_examples=200)
+@pytest.mark.kernel
+@settings(max_examples=200, deadline=None)
 @given(st.integers(1, 15), st.integers(3, 30), st.floats(0.1, 1.0), st.integers(0, 10**6), st.booleans())
 def test_thinned_rules_differ_and_every_dropped_one_resembles_a_simpler_one(n_rules, n_rows, limit, seed, weighted):
     rng = np.random.default_rng(seed)
@@ -74,6 +77,34 @@ def test_thinned_rules_differ_and_every_dropped_one_resembles_a_simpler_one(n_ru
     for dropped in sorted(set(range(len(rules))) - set(kept.tolist())):
         simpler = [k for k in kept if len(rules[k].conditions) <= len(rules[dropped].conditions)]
         assert correlation[dropped, simpler].max() > limit - 1e-9
+
+
+def naive_thin(order, shared, total, limit, forced):
+    """One rule after the other, in order, with whole rows of correlations."""
+    support = shared.diagonal() / total
+    spread = np.sqrt(np.maximum(support * (1.0 - support), 0.0))
+    left, kept = np.ones(len(support), dtype=bool), []
+    for rule in order:
+        if left[rule] or forced[rule]:
+            kept.append(rule)
+            left &= np.abs(shared[rule] / total - support[rule] * support) <= limit * spread[rule] * spread
+    return sorted(kept)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_compiled_thinning_is_the_naive_one(dtype):
+    rng = np.random.default_rng(0)
+    columns = (rng.random((60, 1)) < 0.5) ^ (rng.random((60, 40)) < rng.random(40) / 2)
+    shared, order, forced = (
+        (columns.T.astype(np.int64) @ columns).astype(dtype),
+        rng.permutation(40),
+        rng.random(40) < 0.1,
+    )
+    kept = keep_different(order, shared, shared.diagonal() / 60, 60.0, 0.5, forced, np.ones(40, dtype=bool))
+    expected = naive_thin(order, shared, 60, 0.5, forced)
+    assert np.flatnonzero(kept).tolist() == expected
+    assert 1 < len(expected) < 40
 
 
 def test_a_limit_of_one_keeps_all():

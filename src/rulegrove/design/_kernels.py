@@ -25,11 +25,12 @@ from rulegrove._typing import BoolArray, FloatArray, Int32Array, IntArray, Words
 cgutils: Any = numba_cgutils
 intrinsic: Any = numba_intrinsic
 
-STRIP_RULES = 128  # rules a strip of the Gram matrix: with _COUNT_WORDS 512 KB, a share of a second-level cache
-_TILE_RULES = 32  # rules that meet a strip before the counts are passed on
-_SIDE = 4  # pairs are counted _SIDE x _SIDE rules at a time: 16 sums of the 32 vector registers
+PANEL_RULES = 16  # rules whose words stand side by side where all pairs are counted
+STRIP_PANELS = 8  # panels of a thread's task: with _COUNT_WORDS 512 KB, a share of a second-level cache
+_PANEL_SIDE = 8  # rules of a panel that meet another panel at a time: 16 sums of the 32 vector registers
+_SIDE = 4  # pairs of a few rules are counted _SIDE x _SIDE at a time: 16 sums as well
 _LANES = 8  # words a vector
-_COUNT_WORDS = 512  # words a pass: the 2 * _SIDE bit columns in flight fill 32 KB, a first-level cache
+_COUNT_WORDS = 512  # words a pass: a panel's fill 64 KB
 _ATOM_WORDS = 32  # words a pass: one attribute's 2,048 values fill 16 KB
 _SUM_COLUMNS = 16  # columns that are summed at a time: the look-up tables of 64 rows fill 32 KB
 _SCORE_WORDS = 8  # words a pass: one cache line of every bit column
@@ -64,11 +65,11 @@ def _load(builder: Any, pointer: Any, vector: Any) -> Any:
     return builder.load(_vector_at(builder, pointer, vector), align=8)
 
 
-def _spread(builder: Any, number: Any) -> Any:
-    """Copy a number into 64 lanes."""
-    undefined = ir.Constant(_DOUBLES, ir.Undefined)
+def _spread(builder: Any, number: Any, n_lanes: int = 64) -> Any:
+    """Copy a number into all lanes of a vector."""
+    undefined = ir.Constant(ir.VectorType(number.type, n_lanes), ir.Undefined)
     lane = ir.Constant(ir.IntType(32), 0)
-    lanes = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), n_lanes), [0] * n_lanes)
     return builder.shuffle_vector(builder.insert_element(undefined, number, lane), undefined, lanes)
 
 
@@ -203,51 +204,116 @@ def _count_pairs_vector(
         builder.store(builder.call(add_lanes, [builder.load(total)]), target)
 
 
+def _count_panels(panels: Words, left: int, i: int, right: int, begin: int, end: int, counts: IntArray) -> None:
+    """Write the numbers of bits that `_PANEL_SIDE` rules of a panel, from its rule `i` on, share with those of another.
+
+    Words ``begin .. end - 1`` are counted; the numbers go to rows ``i ..`` of `counts`.
+    """
+    shared = panels[left, begin:end, i : i + _PANEL_SIDE, None] & panels[right, begin:end, None, :]
+    counts[i : i + _PANEL_SIDE] = np.bitwise_count(shared).sum(axis=0, dtype=np.int64)
+
+
+@_writes(_count_panels, types.void, None, _INDEX, _INDEX, _INDEX, _INDEX, _INDEX, None)
+def _count_panels_vector(
+    builder: Any, at: Any, panels: Any, left: Any, i: Any, right: Any, begin: Any, end: Any, counts: Any
+) -> None:
+    """AND and popcount with all sums in vector registers, as `_count_pairs`, but with a rule in each lane.
+
+    No sum goes across a vector, which costs more than the counting where a table has few words.
+    """
+    vector = ir.VectorType(_WORD, _LANES)
+    popcount = _llvm_function(builder, f"llvm.ctpop.v{_LANES}i64", vector, vector)
+    own = [builder.add(i, _constant(k)) for k in range(_PANEL_SIDE)]
+    parts = [_constant(k) for k in range(0, PANEL_RULES, _LANES)]
+    sums = [cgutils.alloca_once(builder, vector) for _ in itertools.product(own, parts)]
+    for total in sums:
+        builder.store(ir.Constant(vector, [0] * _LANES), total)
+    with cgutils.for_range_slice(builder, begin, end, _constant(1)) as (word, _):
+        a = [_spread(builder, builder.load(at(panels, left, word, k)), _LANES) for k in own]
+        b = [_load(builder, at(panels, right, word, k), vector) for k in parts]
+        for total, (x, y) in zip(sums, itertools.product(a, b), strict=True):
+            shared = builder.call(popcount, [builder.and_(x, y)])
+            builder.store(builder.add(builder.load(total), shared), total)
+    for total, place in zip(sums, itertools.product(own, parts), strict=True):
+        builder.store(builder.load(total), _vector_at(builder, at(counts, *place), vector), align=8)
+
+
+def _add_block(tile: IntArray, i: int, j: int, counts: IntArray, a: int, b: int) -> None:
+    """Add `_LANES` x `_LANES` numbers of `tile` to `counts` at (a, b), and mirrored at (b, a) (changed in place)."""
+    block = tile[i : i + _LANES, j : j + _LANES]
+    counts[a : a + _LANES, b : b + _LANES] += block
+    counts[b : b + _LANES, a : a + _LANES] += block.T
+
+
+@_writes(_add_block, types.void, None, _INDEX, _INDEX, None, _INDEX, _INDEX)
+def _add_block_vector(builder: Any, at: Any, tile: Any, i: Any, j: Any, counts: Any, a: Any, b: Any) -> None:
+    """Add whole vectors; what takes time of a small table's counts is to write them, above all the mirrored half."""
+    vector = ir.VectorType(_WORD, _LANES)
+    steps = [_constant(k) for k in range(_LANES)]
+    rows = [_load(builder, at(tile, builder.add(i, k), j), vector) for k in steps]
+    for row, column, lines in ((a, b, rows), (b, a, _transpose(builder, rows))):
+        for k, line in zip(steps, lines, strict=True):
+            target = at(counts, builder.add(row, k), column)
+            added = builder.add(line, _load(builder, target, vector))
+            builder.store(added, _vector_at(builder, target, vector), align=8)
+
+
+def _transpose(builder: Any, rows: list[Any]) -> list[Any]:
+    """Return the columns of as many vectors as a vector has lanes: halves change places, then quarters, and so on."""
+    size = half = len(rows)
+    while half := half // 2:
+        low = [k if k % (2 * half) < half else size + k - half for k in range(size)]
+        high = [k + half if k % (2 * half) < half else size + k for k in range(size)]
+        masks = [ir.Constant(ir.VectorType(ir.IntType(32), size), lanes) for lanes in (low, high)]
+        rows = [
+            builder.shuffle_vector(rows[k & ~half], rows[k | half], masks[1 if k & half else 0]) for k in range(size)
+        ]
+    return rows
+
+
 @njit(nogil=True)
-def _pack(words: Words, first: int, begin: int, packed: Words) -> None:
-    """Fill `packed` with the words from ``words[first, begin]`` on, zeros beyond the edges."""
-    n_rules = min(packed.shape[0], words.shape[0] - first)
-    n_words = min(packed.shape[1], words.shape[1] - begin)
+def pack_panels(words: Words) -> Words:
+    """Lay rules side by side, `PANEL_RULES` a panel: shape (n_panels, n_words, PANEL_RULES), zeros after the last."""
+    n_rules, n_words = words.shape
+    panels = np.zeros((-(-n_rules // PANEL_RULES), n_words, PANEL_RULES), np.uint64)
     for r in range(n_rules):
+        panel, place = r // PANEL_RULES, r % PANEL_RULES
         for w in range(n_words):
-            packed[r, w] = words[first + r, begin + w]
-        for w in range(n_words, packed.shape[1]):
-            packed[r, w] = _ZERO
-    for r in range(n_rules, packed.shape[0]):
-        for w in range(packed.shape[1]):
-            packed[r, w] = _ZERO
+            panels[panel, w, place] = words[r, w]
+    return panels
 
 
 @njit(nogil=True)
-def add_pair_counts(words: Words, first: int, counts: IntArray) -> None:
-    """Add a strip of the Gram matrix to `counts` (changed in place): rules ``first .. first + STRIP_RULES - 1``.
+def _add_tile(tile: IntArray, a: int, b: int, counts: IntArray) -> None:
+    """Add the counts of two panels to `counts` at (a, b), and mirrored unless they are one (changed in place)."""
+    n_rules = counts.shape[0]
+    whole = a < b and b + PANEL_RULES <= n_rules
+    for i in range(0, PANEL_RULES if whole else 0, _LANES):
+        for j in range(0, PANEL_RULES, _LANES):
+            _add_block(tile, i, j, counts, a + i, b + j)
+    for i in range(0 if whole else min(PANEL_RULES, n_rules - a)):
+        for j in range(min(PANEL_RULES, n_rules - b)):
+            counts[a + i, b + j] += tile[i, j]
+            if a < b:
+                counts[b + j, a + i] += tile[i, j]
 
-    The strip runs from the diagonal to the last rule and is mirrored, so the strips at multiples of `STRIP_RULES`
+
+@njit(nogil=True)
+def add_pair_counts(panels: Words, first: int, counts: IntArray) -> None:
+    """Add a strip of the Gram matrix to `counts` (changed in place): panels ``first .. first + STRIP_PANELS - 1``.
+
+    The strip runs from the diagonal to the last rule and is mirrored, so the strips at multiples of `STRIP_PANELS`
     together fill the matrix and touch disjoint entries.
     """
-    n_rules, n_words = words.shape
-    strip = np.empty((STRIP_RULES, _COUNT_WORDS), np.uint64)
-    edge = np.empty((_SIDE, _COUNT_WORDS), np.uint64)
-    tile = np.empty((STRIP_RULES, _TILE_RULES), np.int64)
-    last = min(first + STRIP_RULES, n_rules)
+    n_panels, n_words, _ = panels.shape
+    tile = np.empty((PANEL_RULES, PANEL_RULES), np.int64)
     for begin in range(0, n_words, _COUNT_WORDS):
-        n_counted = -(-min(_COUNT_WORDS, n_words - begin) // _LANES) * _LANES
-        _pack(words, first, begin, strip)
-        for second in range(first, n_rules, _TILE_RULES):
-            end = min(second + _TILE_RULES, n_rules)
-            for j in range(second, end, _SIDE):
-                right, row, start = words, j, begin
-                if j + _SIDE > n_rules or begin + n_counted > n_words:
-                    _pack(words, j, begin, edge)
-                    right, row, start = edge, 0, 0
-                for i in range(0, min(last, j + _SIDE) - first, _SIDE):
-                    _count_pairs(strip, i, right, row, start, n_counted, tile, j - second)
-            for a in range(first, last):
-                for b in range(max(a, second), end):
-                    counts[a, b] += tile[a - first, b - second]
-            for b in range(second, end):
-                for a in range(first, min(b, last)):
-                    counts[b, a] += tile[a - first, b - second]
+        end = min(begin + _COUNT_WORDS, n_words)
+        for right in range(first, n_panels):
+            for left in range(first, min(first + STRIP_PANELS, right + 1)):
+                for i in range(0, PANEL_RULES, _PANEL_SIDE):
+                    _count_panels(panels, left, i, right, begin, end, tile)
+                _add_tile(tile, PANEL_RULES * left, PANEL_RULES * right, counts)
 
 
 # --- sums over the rows of a rule -------------------------------------------------------------------------------------

@@ -71,9 +71,10 @@ class BitMatrix:
 
     def add_gram(self, counts: IntArray, n_threads: int = 1) -> None:
         """Add `gram` to `counts` in place."""
+        panels = _kernels.pack_panels(self.words)
         run_tasks(
-            lambda start: _kernels.add_pair_counts(self.words, start, counts),
-            range(0, self.n_rules, _kernels.STRIP_RULES),
+            lambda first: _kernels.add_pair_counts(panels, first, counts),
+            range(0, len(panels), _kernels.STRIP_PANELS),
             n_threads,
         )
 
@@ -265,26 +266,43 @@ def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
            [0, 1],
            [0, 1]], dtype=uint8)
     """
-    needed = {atom for rule in rules for condition in rule.conditions for atom, _ in _literals(condition)}
-    literals = [[pair for condition in rule.conditions for pair in _literals(condition, needed)] for rule in rules]
+    distinct, place = _tell_apart(rules)
+    needed = {atom for condition in distinct for atom, _ in _literals(condition)}
+    literals = [list(_literals(condition, needed)) for condition in distinct]
     atoms = sorted({atom for pairs in literals for atom, _ in pairs})
     positions = {atom: position for position, atom in enumerate(atoms)}
     used = np.unique(np.array([atom[0] for atom in atoms], dtype=np.int64))
     if used.size and not 0 <= used[0] <= used[-1] < n_features:
         raise ValueError(f"Rules speak of attributes {used[0]} to {used[-1]}; the table has {n_features}.")
     flips = np.array([negate for pairs in literals for _, negate in pairs], dtype=bool)
+    numbers = np.array([positions[atom] for pairs in literals for atom, _ in pairs], dtype=np.int32)
+    lengths = np.array([len(pairs) for pairs in literals], dtype=np.int64)[place]
+    starts = _starts(lengths)
+    # Each condition of a rule has the literals of its distinct one, which follow each other.
+    own = np.repeat(_starts([len(pairs) for pairs in literals])[place] - starts[:-1], lengths) + np.arange(starts[-1])
     return RuleProgram(
         used_features=used,
         atom_rows=np.searchsorted(used, [atom[0] for atom in atoms]).astype(np.int32),
         atom_missing=np.array([atom[1] for atom in atoms], dtype=np.bool_),
         bound_starts=_starts([len(atom[2]) for atom in atoms]),
         bounds=np.array([bound for atom in atoms for bound in atom[2]], dtype=np.float64),
-        rule_starts=_starts([len(pairs) for pairs in literals]),
-        literal_atoms=np.array([positions[atom] for pairs in literals for atom, _ in pairs], dtype=np.int32),
-        literal_flips=np.where(flips, ~np.uint64(0), np.uint64(0)),
+        rule_starts=starts[_starts([len(rule.conditions) for rule in rules])],
+        literal_atoms=numbers[own],
+        literal_flips=np.where(flips[own], ~np.uint64(0), np.uint64(0)),
     )
 
 
-def _starts(lengths: Sequence[int]) -> IntArray:
+def _tell_apart(rules: Sequence[Rule]) -> tuple[list[Condition], IntArray]:
+    """Return the distinct conditions of rules, and which of them each condition of each rule is.
+
+    Rules of trees share the very objects of their conditions, which are faster to tell apart than what they say.
+    """
+    spoken = [condition for rule in rules for condition in rule.conditions]
+    objects = np.fromiter(map(id, spoken), np.int64, len(spoken))
+    _, first, place = np.unique(objects, return_index=True, return_inverse=True)
+    return [spoken[k] for k in first.tolist()], place
+
+
+def _starts(lengths: Sequence[int] | IntArray) -> IntArray:
     """Where each of several runs of these lengths begins, and the end of the last."""
-    return np.cumsum([0, *lengths], dtype=np.int64)
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

@@ -76,10 +76,16 @@ class Constraints:
         signs = np.array([self.sign(terms[column]) for column in range(len(terms))], dtype=np.int64)
         return signs if signs.any() else None
 
+    def find_forced(self, rules: Sequence[Rule]) -> BoolArray:
+        """Return which rules are forced."""
+        if not self.forced:  # to look thousands of rules up in an empty set takes as long as in a full one
+            return np.zeros(len(rules), dtype=bool)
+        return np.array([rule in self.forced for rule in rules], dtype=bool)
+
     def unpenalised(self, terms: Terms) -> BoolArray | None:
         """Return which terms the penalty leaves alone; None if it spares none."""
         spared = np.zeros(len(terms), dtype=bool)
-        spared[: len(terms.rules)] = [rule in self.forced for rule in terms.rules]
+        spared[: len(terms.rules)] = self.find_forced(terms.rules)
         return spared if spared.any() else None
 
 

@@ -226,7 +226,7 @@ def choose_terms(
     """
     rules, linear = candidates
     shared, total = counted.shared(), counted.total
-    forced = np.array([rule in constraints.forced for rule in rules], dtype=bool)
+    forced = constraints.find_forced(rules)
     simplified = simplify(rules, shared, total, forced)
     kept = thin(rules, shared, total, max_correlation, forced, simplified.kept, find_strengths(counted, folds))
     aliases = dict(zip(simplified.kept.tolist(), simplified.aliases, strict=True))

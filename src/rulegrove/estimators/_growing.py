@@ -123,6 +123,8 @@ def grow_rules(
         rules = extract_rules(forest)
     allowed = np.full(data.columns.n_features, 1) if settings.terms == "rules" else data.columns.n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
-    rules = growth.constraints.allowed(dict.fromkeys((*growth.given.own, *rules)))
+    if growth.given.own:
+        rules = tuple(dict.fromkeys((*growth.given.own, *rules)))
+    rules = growth.constraints.allowed(rules)
     linear = fit_linear_terms(block, weights, allowed, n_threads=n_threads)
     return rules, keep_strongest(linear, block, data.targets[pool], weights, autos.MOST_LINEAR)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.rules._kernels import keep_different
 from rulegrove.rules.rule import Rule
 
 ROUNDING = 1e-12  # share of the total weight that sums of float weights may be off by; integers compare exactly
@@ -81,15 +82,15 @@ def simplify(
     chiefs = places.copy()
     np.minimum.at(chiefs, first, places[second])
     np.minimum.at(chiefs, second, places[first])
-    leader = order[chiefs[order]]
-    aliases: dict[int, list[Alias]] = {}
-    for place, chief in zip(order.tolist(), leader.tolist(), strict=True):
-        if ROUNDING * total < support[chief] < (1 - ROUNDING) * total:
-            others = aliases.setdefault(chief, [])
-            if place != chief:
-                others.append(Alias(rules[place], bool(shared[place, chief] <= ROUNDING * total)))
-    kept = sorted(aliases)
-    return Simplified(np.array(kept, dtype=np.int64), tuple(tuple(aliases[k]) for k in kept))
+    leaders = order[chiefs]
+    varies = (ROUNDING * total < support) & (support < (1 - ROUNDING) * total)
+    kept = np.flatnonzero(varies & (leaders == np.arange(len(rules))))
+    aliases: dict[int, list[Alias]] = {leader: [] for leader in kept.tolist()}
+    repeats = order[varies[leaders[order]] & (leaders[order] != order)]
+    opposite = shared[repeats, leaders[repeats]] <= ROUNDING * total
+    for repeat, leader, is_opposite in zip(repeats.tolist(), leaders[repeats].tolist(), opposite.tolist(), strict=True):
+        aliases[leader].append(Alias(rules[repeat], is_opposite))
+    return Simplified(kept, tuple(map(tuple, aliases.values())))
 
 
 def thin(
@@ -139,17 +140,13 @@ def thin(
     among = np.arange(len(rules)) if among is None else among
     if max_correlation >= 1.0 or not among.size:
         return among
-    support = shared.diagonal() / total
-    spread = np.sqrt(np.maximum(support * (1.0 - support), 0.0))
     order = _simplest_first(rules, shared.diagonal() if strengths is None else strengths, forced)
     left = np.zeros(len(rules), dtype=bool)
     left[among] = True
-    kept = np.zeros(len(rules), dtype=bool)
-    for rule in order[left[order]]:
-        if left[rule] or (forced is not None and forced[rule]):
-            kept[rule] = True
-            covariance = shared[rule] / total - support[rule] * support
-            left &= np.abs(covariance) <= max_correlation * spread[rule] * spread
+    forced = np.zeros(len(rules), dtype=bool) if forced is None else forced
+    kept = keep_different(
+        order[left[order]], shared, shared.diagonal() / total, float(total), float(max_correlation), forced, left
+    )
     return np.flatnonzero(kept)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rulegrove._kernel_cache import njit
-from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray, Words
+from rulegrove._typing import BoolArray, ByteArray, FloatArray, Int32Array, IntArray, Words
 
 Integer = int | np.int64
 
@@ -25,6 +25,9 @@ BLOCK_ROWS = 4096
 
 TINY = 1e-300
 """Stands for a weight of zero in a denominator."""
+
+FLAT = 1e-3
+"""Mean curvature of a node at or below which the loss counts as flat there."""
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 """Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
@@ -65,12 +68,15 @@ class FeatureTable(NamedTuple):
     ways : ndarray of shape (n_features,)
         Whether the target rises (1) or falls (-1) with a feature, 0 for either. A feature with a way is cut once on the
         path to a node: a second cut would give a node that is bounded on both sides, whose rule goes neither way.
+    has_missing : ndarray of shape (n_features,)
+        Whether any value is missing.
     """
 
     first_cells: IntArray
     n_bins: IntArray
     n_categories: IntArray
     ways: IntArray
+    has_missing: BoolArray
 
 
 class Sample(NamedTuple):
@@ -92,15 +98,15 @@ class Sample(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of a growing tree, the root first.
+    """The nodes of a growing tree, the root first, in room that one tree after the other uses.
 
     Attributes
     ----------
     features, children, cuts : ndarray of shape (n_nodes,)
         Feature of the split; the first of the two children, which follow each other, -1 for a leaf; the last bin going
-        left, -1 for a categorical split. They come as -1.
+        left, -1 for a categorical split.
     sides : ndarray of shape (n_nodes, 256)
-        Side of each code. It and all that follow come as zeros.
+        Side of each code.
     n_rows : ndarray of shape (n_nodes,)
         Rows of the sample.
     sums : ndarray of shape (n_nodes, 2 + 2 * n_outputs)
@@ -127,10 +133,10 @@ class Nodes(NamedTuple):
 
 def make_nodes(n_nodes: int, n_columns: int) -> Nodes:
     """Return room for the nodes of a tree; not compiled, for allocations take numba long to compile."""
-    features, children, cuts = np.full((3, n_nodes), -1, dtype=np.int32)
-    n_rows, parents, begins, depths, slots = np.zeros((5, n_nodes), dtype=np.int64)
-    sides, sums = np.zeros((n_nodes, 256), dtype=np.uint8), np.zeros((n_nodes, n_columns))
-    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.zeros(n_nodes))
+    features, children, cuts = np.empty((3, n_nodes), dtype=np.int32)
+    n_rows, parents, begins, depths, slots = np.empty((5, n_nodes), dtype=np.int64)
+    sides, sums = np.empty((n_nodes, 256), dtype=np.uint8), np.empty((n_nodes, n_columns))
+    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.empty(n_nodes))
 
 
 class Space(NamedTuple):
@@ -364,7 +370,7 @@ def _find_split(
     `cells` is the histogram of the node if it is `counted`, else room for one.
     """
     stride = 1 + sample.work.shape[1] // 2
-    first_cells, n_bins, n_categories, ways = table
+    first_cells, n_bins, n_categories, ways, _ = table
     sums, sides, n_rows = nodes.sums[node], nodes.sides[node], nodes.n_rows[node]
     begin = nodes.begins[node]
     n_candidates = len(candidates)
@@ -424,17 +430,51 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
+def _start_node(nodes: Nodes, node: int, begin: int, n_rows: int, parent: int, depth: int) -> None:
+    """Begin a node that has rows but no sums and no split yet."""
+    nodes.features[node] = nodes.children[node] = nodes.cuts[node] = -1
+    nodes.begins[node], nodes.n_rows[node] = begin, n_rows
+    nodes.parents[node], nodes.depths[node] = parent, depth
+    nodes.slots[node] = 0
+    nodes.gains[node] = 0.0
+    nodes.sums[node] = 0.0
+    nodes.sides[node] = NEITHER
+
+
+@njit(nogil=True, error_model="numpy")
+def _finish_nodes(nodes: Nodes, n_nodes: int, has_missing: BoolArray, level: FloatArray, values: FloatArray) -> None:
+    """Take what found no room out of the leaves, and write the Newton step of each node and output into `values`.
+
+    The step is the mean residual where the loss is all but flat. The ramp is flat outside, a confident logistic loss
+    nearly so: a Newton step would be a leap there.
+    """
+    n_outputs = len(level)
+    for node in range(n_nodes):
+        if nodes.children[node] < 0:
+            nodes.features[node] = -1
+            nodes.sides[node] = NEITHER
+        elif not has_missing[nodes.features[node]]:
+            nodes.sides[node, MISSING] = NEITHER
+        sums = nodes.sums[node]
+        weight = max(sums[0], TINY)
+        for j in range(n_outputs):
+            curvature = sums[1 + n_outputs + j] / weight
+            step = sums[1 + j] / weight + level[j]
+            values[node, j] = step / curvature if curvature > FLAT else step
+
+
+@njit(nogil=True, error_model="numpy")
 def grow_tree(
     sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: int, candidates: IntArray, state: Words,
-    histograms: FloatArray, nodes: Nodes
+    histograms: FloatArray, nodes: Nodes, level: FloatArray, values: FloatArray
 ) -> int:  # fmt: skip
     """Grow one tree, best split first, and return its number of nodes, the first ones of `nodes`.
 
     `nodes` comes from `make_nodes`, with room for ``2 * max_leaves - 1`` of them. `candidates` are the features that
     can be split, and `state` the state of the random generator; both change when features are drawn. `histograms` is
     working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the histogram of the larger
-    child is its parent's less its sibling's; with one slot every histogram is counted. A leaf may carry a split that
-    found no room.
+    child is its parent's less its sibling's; with one slot every histogram is counted. `values` has a row for each node
+    and gets its Newton steps, for residuals that were `level` higher than those of the sample.
     """
     work = sample.work
     begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
@@ -448,7 +488,7 @@ def grow_tree(
 
     n_nodes = 1
     n_leaves = 1
-    n_rows[0] = len(work)
+    _start_node(nodes, 0, 0, len(work), 0, 0)
     chosen = 0
     fresh = 0  # nodes from here on have no sums and no split yet
     while True:
@@ -511,12 +551,11 @@ def grow_tree(
         middle = _partition(sample, begin, end, nodes.features[chosen], nodes.sides[chosen], spare_rows, spare)
         fresh = n_nodes
         nodes.children[chosen] = fresh
-        begins[fresh], n_rows[fresh] = begin, middle - begin
-        begins[fresh + 1], n_rows[fresh + 1] = middle, end - middle
-        nodes.depths[fresh] = nodes.depths[fresh + 1] = nodes.depths[chosen] + 1
-        nodes.parents[fresh] = nodes.parents[fresh + 1] = chosen
+        _start_node(nodes, fresh, begin, middle - begin, chosen, nodes.depths[chosen] + 1)
+        _start_node(nodes, fresh + 1, middle, end - middle, chosen, nodes.depths[chosen] + 1)
         n_nodes += 2
         n_leaves += 1
+    _finish_nodes(nodes, n_nodes, table.has_missing, level, values)
     return n_nodes
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import ByteArray, FloatArray, Int32Array, IntArray
-from rulegrove.trees._kernels import MISSING, TINY, FeatureTable, Sample, TreeLimits, add_tree, grow_tree, make_nodes
+from rulegrove.trees._kernels import TINY, FeatureTable, Nodes, Sample, TreeLimits, add_tree, grow_tree, make_nodes
 from rulegrove.trees.binning import Bins
 
 __all__ = ["GrownTree", "TreeGrower", "TreeLimits"]
@@ -15,9 +15,6 @@ HISTOGRAM_BYTES = 2**27
 
 ROWS_PER_CELL = 6
 """Rows for each bin below which counting, with one feature's bins at hand, is faster than subtracting histograms."""
-
-FLAT = 1e-3
-"""Mean curvature of a node at or below which the loss counts as flat there."""
 
 
 class GrownTree(NamedTuple):
@@ -83,7 +80,9 @@ class TreeGrower:
         self._candidates = np.flatnonzero(bins.n_bins + bins.has_missing >= 2)
         # The cells of a feature: its bins, then the missing values.
         self._first_cells = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(bins.n_bins + 1)])
+        self._table = FeatureTable(self._first_cells, bins.n_bins, bins.n_categories, self._ways, bins.has_missing)
         self._histograms = np.zeros((0, 0))
+        self._nodes = make_nodes(0, 0)
 
     def grow(
         self,
@@ -115,27 +114,36 @@ class TreeGrower:
         GrownTree
             The tree; a single node if nothing could be split.
         """
-        bins, n_outputs = self._bins, residuals.shape[1]
+        n_outputs = residuals.shape[1]
         max_leaves = min(max_leaves, len(rows))
         level, work = _centre(residuals, curvatures, weights)
-        table = FeatureTable(self._first_cells * (2 + n_outputs), bins.n_bins, bins.n_categories, self._ways)
+        table = self._table._replace(first_cells=self._first_cells * (2 + n_outputs))
         histograms = self._working_space(len(rows), max_leaves, int(table.first_cells[-1]))
-        nodes = make_nodes(2 * max_leaves - 1, work.shape[1])
+        nodes = self._room(2 * max_leaves - 1, work.shape[1])
+        values = np.empty((2 * max_leaves - 1, n_outputs))
         n = grow_tree(
             Sample(self._codes, rows.copy(), work), table, self._limits, max_leaves, self._candidates.copy(),
-            np.array([seed], dtype=np.uint64), histograms, nodes,
+            np.array([seed], dtype=np.uint64), histograms, nodes, level, values,
         )  # fmt: skip
-        features, children, sides = nodes.features[:n], nodes.children[:n], nodes.sides[:n]
-        features[children < 0] = -1
-        inner = features >= 0
-        sides[~inner] = 0
-        sides[inner, MISSING] *= bins.has_missing[features[inner]]
-        values = _steps(nodes.sums[:n], level)
-        return GrownTree(features, children, nodes.cuts[:n], sides, nodes.n_rows[:n], values)
+        return GrownTree(
+            nodes.features[:n].copy(),
+            nodes.children[:n].copy(),
+            nodes.cuts[:n].copy(),
+            nodes.sides[:n].copy(),
+            nodes.n_rows[:n].copy(),
+            values[:n],
+        )
 
     def add(self, tree: GrownTree, factor: float, scores: FloatArray) -> None:
         """Add `factor` times the tree to the scores of all rows of the pool, in place."""
         add_tree(self._codes, tree.features, tree.children, tree.cuts, tree.sides, tree.values, factor, scores)
+
+    def _room(self, n_nodes: int, n_columns: int) -> Nodes:
+        """Return room for the nodes of a tree, that of earlier trees where it is enough."""
+        n_had, n_had_columns = self._nodes.sums.shape
+        if n_had < n_nodes or n_had_columns != n_columns:
+            self._nodes = make_nodes(2 * n_nodes, n_columns)
+        return self._nodes
 
     def _working_space(self, n_rows: int, max_leaves: int, size: int) -> FloatArray:
         """Return room for the histograms of all leaves, or of one where that is too much or of no use."""
@@ -159,18 +167,7 @@ def _centre(residuals: FloatArray, curvatures: FloatArray, weights: FloatArray) 
     centred = residuals - level
     work = np.empty((len(weights), 2 + 2 * n_outputs))
     work[:, 0] = weights
-    work[:, 1 : 1 + n_outputs] = weighted = w * centred
-    work[:, 1 + n_outputs : -1] = w * curvatures
-    work[:, -1] = (weighted * centred).sum(axis=1)
+    weighted = np.multiply(w, centred, out=work[:, 1 : 1 + n_outputs])
+    np.multiply(w, curvatures, out=work[:, 1 + n_outputs : -1])
+    (weighted * centred).sum(axis=1, out=work[:, -1])
     return level, work
-
-
-def _steps(sums: FloatArray, level: FloatArray) -> FloatArray:
-    """Return the Newton step of each node and output, the mean residual where the loss is all but flat.
-
-    The ramp is flat outside, a confident logistic loss nearly so: a Newton step would be a leap there.
-    """
-    n_outputs = len(level)
-    weight = np.maximum(sums[:, :1], TINY)
-    curvature = sums[:, 1 + n_outputs : -1] / weight
-    return (sums[:, 1 : 1 + n_outputs] / weight + level) / np.where(curvature > FLAT, curvature, 1.0)
