@@ -18,7 +18,7 @@ _MAX_HALVINGS = 30
 _SUFFICIENT = 1e-4  # of what a step promises, which it must keep
 _MOST_ODDS = 700.0  # beyond it an exponential is no number
 _LEAST_REST = 1e-16  # of the exponentials of the other outputs, which rounding may have lost
-SETTLED = 1e-5  # of the divergence of the model without terms: a sweep that promises to gain less is the last
+SETTLED = 1e-4  # of the divergence of the model without terms: a sweep that promises to gain less is the last
 
 
 @njit(nogil=True, error_model="numpy")

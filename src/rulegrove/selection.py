@@ -58,15 +58,20 @@ class Chosen:
     selection : Selection
     solver : BaseSolver
         The one that was given, or its best variant.
+    refitted : (ndarray of shape (n_terms,), float), optional
+        Coefficients and intercept of the terms of the chosen point, and of lines, solved for once more.
     """
 
     path: Path
     selection: Selection
     solver: BaseSolver
+    refitted: tuple[FloatArray, float] | None = None
 
     @property
     def point(self) -> tuple[FloatArray, float]:
-        """Coefficients and intercept at the chosen point."""
+        """Coefficients and intercept of the model."""
+        if self.refitted is not None:
+            return self.refitted
         return self.path.point(self.selection.index, self.selection.mix)
 
     def polished(self, problem: Problem, folds: Sequence[Fold]) -> "Chosen":

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -20,11 +19,14 @@ from rulegrove.estimators._units import Units
 from rulegrove.exceptions import SampleWarning
 from rulegrove.joint_selection import Joint
 from rulegrove.projection import Point
+from rulegrove.refit import Kept
 from rulegrove.selection import Chosen, select
 from rulegrove.solvers.base import BaseSolver, Problem
+from rulegrove.walk import Fold
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
+MOST_LINES = 100  # that are solved for once more though the path has dropped them
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,11 @@ class Plan:
     n_folds : int
     honest : bool
         Whether rules are grown anew without each fold.
-    n_judged : int
-        Folds without which rules are grown anew once the large model is known, to judge its lists by.
     joint : Joint or None
         How outputs are solved together, if they are.
     n_threads : int
-    lines : BaseSolver, optional
-        The solver for linear terms without rules, if those may have a share in the model.
+    refits : bool
+        Whether the terms that the path keeps are solved for once more (`rulegrove.refit`).
     """
 
     growth: Growth
@@ -57,28 +57,9 @@ class Plan:
     folds: IntArray
     n_folds: int
     honest: bool
-    n_judged: int
     joint: Joint | None
     n_threads: int
-    lines: BaseSolver | None = None
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The linear terms of a pool, solved for without its rules; terms without a penalty stay beside them.
-
-    Attributes
-    ----------
-    outputs : list of Chosen
-    columns : ndarray of shape (n_lines,)
-        Their places among the candidates of the pool.
-    fold_columns : list of ndarray of shape (n_lines,)
-        Likewise among the candidates of each fold.
-    """
-
-    outputs: list[Chosen]
-    columns: IntArray
-    fold_columns: list[IntArray]
+    refits: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,40 +72,23 @@ class Pool:
     fold_terms : list of Terms
         The candidates of each fold: those of the design unless they were grown anew.
     outputs : list of Chosen
-    lines : Lines, optional
-    share : float
-        Of `lines` in the coefficients of the model; the rest is that of all candidates together.
+    kept : list of list of Kept
+        What is to be solved for once more, if anything: the terms of each output in the whole data, then without each
+        fold.
     """
 
     design: Design
     fold_terms: list[Terms]
     outputs: list[Chosen]
-    lines: Lines | None = None
-    share: float = 0.0
+    kept: list[list[Kept]]
 
     def points(self) -> list[Point]:
         """Return the coefficients of the candidates and the intercept of each output."""
-        whole = [chosen.point for chosen in self.outputs]
-        if self.lines is None:
-            return whole
-        return self._blend(whole, [chosen.point for chosen in self.lines.outputs], self.lines.columns)
+        return [chosen.point for chosen in self.outputs]
 
     def fold_points(self, fold: int) -> list[Point]:
         """Return the same without a fold, for its candidates."""
-        whole = [chosen.selection.fold_points[fold] for chosen in self.outputs]
-        if self.lines is None:
-            return whole
-        lines = [chosen.selection.fold_points[fold] for chosen in self.lines.outputs]
-        return self._blend(whole, lines, self.lines.fold_columns[fold])
-
-    def _blend(self, whole: list[Point], lines: list[Point], columns: IntArray) -> list[Point]:
-        """Return the weighted mean of the coefficients of all candidates and those of lines."""
-        blended = []
-        for (coef, intercept), (slopes, level) in zip(whole, lines, strict=True):
-            mean = (1.0 - self.share) * coef
-            mean[columns] += self.share * slopes
-            blended.append((mean, (1.0 - self.share) * intercept + self.share * level))
-        return blended
+        return [chosen.selection.fold_points[fold] for chosen in self.outputs]
 
     def give_back(self, units: Units, selection: str | float) -> "Pool":
         """Return the pool in the user's units, who may have given the point as `selection`.
@@ -138,18 +102,16 @@ class Pool:
             whole=None if whole is None else units.give_moments(whole),
         )
 
-        def give(outputs: list[Chosen]) -> list[Chosen]:
-            return [
-                Chosen(
-                    units.give_path(one.path),
-                    units.give_selection(one.selection, selection),
-                    units.give_solver(one.solver),
-                )
-                for one in outputs
-            ]
-
-        lines = None if self.lines is None else replace(self.lines, outputs=give(self.lines.outputs))
-        return replace(self, design=design, outputs=give(self.outputs), lines=lines)
+        outputs = [
+            Chosen(
+                units.give_path(one.path),
+                units.give_selection(one.selection, selection),
+                units.give_solver(one.solver),
+                None if one.refitted is None else units.give_point(one.refitted),
+            )
+            for one in self.outputs
+        ]
+        return replace(self, design=design, outputs=outputs)
 
 
 def spawn_pairs(
@@ -248,127 +210,67 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
     requests = iter(grown.requests())
     design = _make_design(grown, next(requests), next(counted), plan)
     fold_terms, held_out = [design.terms] * plan.n_folds, []
-    columns = find_lines(design)
-    fold_columns = [columns] * plan.n_folds
     if grown.of_folds:
-        fold_terms, fold_columns = [], []
+        fold_terms = []
         for request in requests:
             regrown = _make_design(grown, request, next(counted), plan)
             fold_terms.append(regrown.terms)
-            fold_columns.append(find_lines(regrown))
             held_out.append(regrown.fold(1))
     elif isinstance(plan.selection, str):
         held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
-    follow = partial(
-        select,
+    problems = design.problems()
+    outputs = select(
+        plan.solver,
+        problems,
+        held_out,
         together=plan.joint,
         selection=plan.selection,
         exact=grown.data.drawn is not None,
         n_threads=plan.n_threads,
         on_progress=progress.stage("Solving"),
     )
-    problems = design.problems()
-    outputs = follow(plan.solver, problems, held_out)
     if design.whole is not None:
         check_drawn(design, outputs)
-    if plan.lines is None or not all(own.size for own in (columns, *fold_columns)):
-        return Pool(design, fold_terms, outputs)
-    lines = follow(
-        plan.lines,
-        [problem.take(columns) for problem in problems],
-        [[one.take(own) for one in fold] for fold, own in zip(held_out, fold_columns, strict=True)],
-    )
-    return Pool(design, fold_terms, outputs, Lines(lines, columns, fold_columns))
+    kept = _keep(design.terms, problems, fold_terms, held_out, outputs) if plan.refits else []
+    return Pool(design, fold_terms, outputs, kept)
 
 
-def find_lines(design: Design) -> IntArray:
-    """Return the columns of linear terms, and those of terms without a penalty."""
-    kept = np.arange(len(design.terms)) >= len(design.terms.rules)
-    return np.flatnonzero(kept if design.unpenalised is None else kept | design.unpenalised)
+def _keep(
+    terms: Terms,
+    problems: Sequence[Problem],
+    fold_terms: Sequence[Terms],
+    folds: Sequence[Sequence[Fold]],
+    outputs: Sequence[Chosen],
+) -> list[list[Kept]]:
+    """Return what is to be solved for once more: the terms that paths keep, and lines."""
 
+    def keep(terms: Terms, problem: Problem, point: Point, held_out: Moments | None = None) -> Kept:
+        columns, n_rules = find_kept(terms, problem, point[0])
+        taken = None if held_out is None else held_out.take(columns)
+        return Kept(columns, n_rules, problem.take(columns), taken)
 
-def judge_pools(
-    parts: Sequence[TrainingData],
-    pools: Sequence[Pool],
-    plan: Plan,
-    rngs: Sequence[np.random.Generator],
-    count: Count,
-    progress: Progress,
-) -> list[Pool]:
-    """Return pools whose folds are few, and whose fold models have rules of their own at the points that were chosen.
-
-    Parameters
-    ----------
-    parts : sequence of TrainingData
-        One for each pool.
-    pools : sequence of Pool
-        With folds that share the rules of the whole.
-    plan : Plan
-    rngs : sequence of Generator
-        For the rules of the folds of each pool.
-    count, progress
-        As in `fit_pools`.
-    """
-    if not isinstance(plan.selection, str):
-        return list(pools)
-    anew = replace(plan, honest=True, n_folds=plan.n_judged)
-    grown = [
-        Grown(part, _output_of(place, parts), None, _regrow(part, anew, rng, progress))
-        for place, part, rng in cycle_parts(parts, rngs)
-    ]
-    counted = count([request for pool in grown for request in pool.requests()], progress)
-    return [_solve_again(pool, own, anew, counted) for pool, own in zip(pools, grown, strict=True)]
-
-
-def _solve_again(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:
-    """Return a pool with the models of folds that have rules of their own, at the points that were chosen."""
-    terms, columns = [], []
-    points: list[list[Point]] = []
-    slopes: list[list[Point]] = []
-    for request in grown.requests():
-        regrown = _make_design(grown, request, next(counted), plan)
-        terms.append(regrown.terms)
-        columns.append(find_lines(regrown))
-        problems = [target.problem for target in regrown.fold(1)]
-        points.append(_solve_at(pool.outputs, problems, plan))
-        if pool.lines is not None and columns[-1].size:
-            slopes.append(_solve_at(pool.lines.outputs, [problem.take(columns[-1]) for problem in problems], plan))
-    again = replace(pool, fold_terms=terms, outputs=_give_points(pool.outputs, points), lines=None)
-    if pool.lines is None or len(slopes) < len(terms):
-        return again
-    return replace(again, lines=Lines(_give_points(pool.lines.outputs, slopes), pool.lines.columns, columns))
-
-
-def _solve_at(outputs: Sequence[Chosen], problems: Sequence[Problem], plan: Plan) -> list[Point]:
-    """Solve other problems at the points that were chosen for outputs."""
-    given = [_point_of(one) for one in outputs]
-    if plan.joint is not None and len(problems) > 1:
-        solver = outputs[0].solver
-        found = select(solver, problems, [], together=plan.joint, selection=given[0], n_threads=plan.n_threads)
-    else:
-        found = [
-            one
-            for chosen, problem, point in zip(outputs, problems, given, strict=True)
-            for one in select(chosen.solver, [problem], [], selection=point)
+    whole = [keep(terms, problem, chosen.point) for problem, chosen in zip(problems, outputs, strict=True)]
+    return [whole] + [
+        [
+            keep(own, one.problem, chosen.selection.fold_points[fold], cast(Moments, one.held_out))
+            for one, chosen in zip(targets, outputs, strict=True)
         ]
-    return [one.path.point(one.selection.index) for one in found]
-
-
-def _give_points(outputs: Sequence[Chosen], points: Sequence[Sequence[Point]]) -> list[Chosen]:
-    """Return outputs with the coefficients of other folds."""
-    return [
-        replace(chosen, selection=replace(chosen.selection, fold_points=tuple(own[place] for own in points)))
-        for place, chosen in enumerate(outputs)
+        for fold, (own, targets) in enumerate(zip(fold_terms, folds, strict=True))
     ]
 
 
-def _point_of(chosen: Chosen) -> float:
-    """Return the chosen point as the solver takes points, which it may tell as what they are for all rows together."""
-    path, index = chosen.path, chosen.selection.index
-    told = float(path.parameter.values[index])
-    if path.parameter.name == "fit_weight":
-        return float(path.penalties[index])
-    return told / float(np.sqrt(path.weight)) if path.parameter.name == "residual_target" else told
+def find_kept(terms: Terms, problem: Problem, coef: FloatArray) -> tuple[IntArray, int]:
+    """Return the columns of a path's terms, of lines and of terms without a penalty, and how many of them are rules.
+
+    Of very many lines those come along that say most of the target by themselves.
+    """
+    lines = np.arange(len(terms.rules), len(terms))
+    spreads = np.sqrt(np.maximum(problem.gram.diagonal()[lines], np.finfo(np.float64).tiny))
+    strongest = np.argsort(-np.abs(problem.x_y[lines]) / spreads, kind="stable")[:MOST_LINES]
+    kept = coef != 0
+    kept[lines[strongest]] = True
+    columns = np.flatnonzero(kept if problem.unpenalised is None else kept | problem.unpenalised)
+    return columns, int(np.searchsorted(columns, len(terms.rules)))
 
 
 def _make_design(grown: Grown, request: Request, counted: Counted, plan: Plan) -> Design:

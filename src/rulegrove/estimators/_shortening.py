@@ -96,6 +96,7 @@ def make_front(
     held_out: HeldOut | None,
     *,
     honest: bool,
+    lines_first: bool,
     judge: Callable[[Judging], LineSums],
     progress: Progress,
 ) -> Front:
@@ -118,6 +119,8 @@ def make_front(
         Rows with the scores of large models that were fitted without their folds.
     honest : bool
         Of the held-out rows, as in `ClassFigures`.
+    lines_first : bool
+        Whether lists that begin with lines compete with the others.
     judge : callable
         What judges lines on all held-out rows of the table that the data were drawn from.
     progress : Progress
@@ -125,7 +128,7 @@ def make_front(
     target, link = shortening.target, whole.model.link
     n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
     lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
-    orders = (False, True) if n_folds and runs[0][0].share > 0.0 else (False,)
+    orders = (False, True) if n_folds and lines_first else (False,)
     stage = progress.stage("Shortening")
     lists = shortening.make(data, data.rows, large, link, lengths, orders)
     stage(1, 1 + n_folds)

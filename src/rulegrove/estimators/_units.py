@@ -123,10 +123,13 @@ class Units:
             errors=None if selection.errors is None else shift(selection.errors, square),
             standard_errors=None if selection.standard_errors is None else shift(selection.standard_errors, square),
             fold_errors=None if selection.fold_errors is None else shift(selection.fold_errors, square),
-            fold_points=tuple(
-                (shift(coef, self.target), shift(intercept, self.target)) for coef, intercept in selection.fold_points
-            ),
+            fold_points=tuple(self.give_point(point) for point in selection.fold_points),
         )
+
+    def give_point(self, point: tuple[FloatArray, float]) -> tuple[FloatArray, float]:
+        """Return coefficients and an intercept in the user's units."""
+        coef, intercept = point
+        return shift(coef, self.target), shift(intercept, self.target)
 
     def give_moments(self, moments: Moments) -> Moments:
         """Return sums over rows with the target in the user's units; the weights stay."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove.solvers import BaseSolver, Glmnet
+from rulegrove.solvers import Glmnet
 
 # Tables beyond so many rows are learned from a sample and counted over all rows (docs/scale.md); trees draw their rows
 # from a pool of at least so many, or of so many times a tree's rows: more rows add cost and no diversity.
@@ -20,20 +20,13 @@ POOL_SUBSAMPLES = 16
 AUTO_SUBSAMPLE = 1500
 MOST_AUTO = 2**15
 
-# Up to so many rows folds grow rules of their own: there, shared rules make the held-out error too low, and growing
-# them anew is cheap (docs/guide.md, "When cross-validation is optimistic"; benchmarks/honest_cv.py).
-HONEST_ROWS = 1000
+# Folds grow rules of their own, for rules that have seen a fold look too good on it. There are as many of them as hold
+# out so many rows together: more tell little more (docs/defaults.md, "One regime").
+HELD_OUT_ROWS = 2000
 
-# Beyond that the large model is chosen with folds that share its rules, but what a shorter list loses is judged on rows
-# that no rule has seen: of so many folds, from so many rows on of the first alone.
-JUDGED_FOLDS = 2
-ONE_JUDGED = 5000
-
-# Up to so many rows times classes the logistic loss is worth its time, and which mix of penalties goes with it
-# (docs/defaults.md, "Steps of boosting and the loss, once more").
-LIKELIHOOD_VALUES = 8_000
-L1_RATIO = 0.5
-L1_RATIO_OF_FEW = 0.15
+# The path that finds which terms matter; their coefficients are solved for once more.
+SOLVER = Glmnet(l1_ratio=0.5)
+REFIT_ROWS = 40_000  # rows at most that coefficients of classes are solved for once more on
 
 MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every fold
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
@@ -91,74 +84,45 @@ def count_drawn(subsample: Any, n_rows: int, *, needs_rows: bool) -> int:
     return max(pool + CALIBRATION_ROWS, SAMPLE_ROWS if needs_rows else 0)
 
 
-def resolve_choice(selection: str | float, honest: bool | str, n_rows: int) -> tuple[str | float, bool]:
+def resolve_choice(selection: str | float, honest: bool | str, *, drawn: bool) -> tuple[str | float, bool]:
     """Return the rule of choice and whether folds grow rules of their own.
 
-    Rules that have seen a fold look too good on it. With more rows that fades, and the sparser of two nearly equal
-    points makes up for the rest.
+    Rules that have seen a fold look too good on it, and the sparser of two nearly equal points makes up for some of
+    that. Of a table from which rows are drawn, trees see few.
 
     Examples
     --------
-    >>> resolve_choice("auto", "auto", 500), resolve_choice("auto", "auto", 5000)
+    >>> resolve_choice("auto", "auto", drawn=False), resolve_choice("auto", False, drawn=False)
     (('min', True), ('1se', False))
     """
-    honestly = n_rows <= HONEST_ROWS if isinstance(honest, str) else bool(honest)
+    honestly = not drawn if isinstance(honest, str) else bool(honest)
     if selection == "auto":
-        return ("min" if honestly else "1se"), honestly
+        return ("min" if honestly or drawn else "1se"), honestly
     return selection, honestly
 
 
-def count_judged(n_rows: int) -> int:
-    """Return of how many folds lists are judged where the folds of the large model share their rules.
+def count_honest(n_folds: int, n_rows: int) -> int:
+    """Return how many of the folds grow rules of their own.
 
     Examples
     --------
-    >>> count_judged(3000), count_judged(30_000)
-    (2, 1)
+    >>> [count_honest(5, n_rows) for n_rows in (500, 2001, 6000, 30_000)]
+    [5, 5, 2, 1]
     """
-    return JUDGED_FOLDS if n_rows < ONE_JUDGED else 1
+    return min(n_folds, math.ceil(n_folds * HELD_OUT_ROWS / n_rows))
 
 
-def resolve_mode(multiclass: str, n_rows: int, *, grows: bool) -> str:
-    """Return how more than two classes are told apart: few rows, and rules that are given, serve all classes.
+def resolve_mode(multiclass: str, *, grows: bool) -> str:
+    """Return how more than two classes are told apart: rules that are given serve all classes.
 
     Examples
     --------
-    >>> resolve_mode("auto", 500, grows=True), resolve_mode("auto", 5000, grows=True)
-    ('shared', 'ovr')
+    >>> resolve_mode("auto", grows=True), resolve_mode("auto", grows=False)
+    ('ovr', 'shared')
     """
     if multiclass != "auto":
         return multiclass
-    return "shared" if n_rows <= HONEST_ROWS or not grows else "ovr"
-
-
-def resolve_solver(n_rows: int, n_classes: int, mode: str, *, by_rows: bool, forced: bool) -> BaseSolver:
-    """Return the solver for classes.
-
-    Parameters
-    ----------
-    n_rows, n_classes : int
-    mode : str
-        How more than two classes are told apart.
-    by_rows : bool
-        Whether there are rows, of every class; statistics alone have no likelihood.
-    forced : bool
-        Whether rules are forced into the model, which a multinomial fit cannot.
-
-    Examples
-    --------
-    >>> resolve_solver(500, 2, "ovr", by_rows=True, forced=False)
-    Glmnet(l1_ratio=0.15, loss='logistic')
-    >>> resolve_solver(50_000, 2, "ovr", by_rows=True, forced=False)
-    Glmnet(l1_ratio=0.5)
-    """
-    few = n_rows <= HONEST_ROWS
-    likelihood = by_rows and n_rows * n_classes <= LIKELIHOOD_VALUES and (few or not forced)
-    if n_classes > 2:  # classes of a few rows need to be fitted together
-        likelihood &= (mode == "shared" and few and not forced) or (mode == "ovr" and not few)
-    if likelihood:
-        return Glmnet(loss="logistic", l1_ratio=L1_RATIO_OF_FEW if few else L1_RATIO)
-    return Glmnet(l1_ratio="cv" if few else L1_RATIO)
+    return "ovr" if grows else "shared"
 
 
 def resolve_calibration(calibration: str | None, loss: str) -> str | None:

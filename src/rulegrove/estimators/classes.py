@@ -69,6 +69,7 @@ class Classes(Target):
     evidence = "shares"
     loss_name = "log_loss"
     projection = OfProbabilities()
+    needs_rows = True
 
     class_weight: Any = None
     multiclass: str = "auto"
@@ -158,20 +159,7 @@ class Classes(Target):
 
     def settle(self, settings: Settings, n_rows: int) -> Self:
         """Return the target with the mode of several classes."""
-        return replace(self, mode=autos.resolve_mode(self.multiclass, n_rows, grows=settings.grows))
-
-    def choose_solver(self, settings: Settings, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> BaseSolver:
-        """Return a logistic fit for few rows, and one by statistics for many; a given point is that of the lasso."""
-        if not settings.validates:
-            return solver
-        n_classes = len(self.labels)
-        return autos.resolve_solver(
-            data.n_counted,
-            n_classes,
-            self.mode,
-            by_rows=by_rows and (n_classes == 2 or bool((data.targets[data.rows] > 0).any(axis=0).all())),
-            forced=settings.force_rules,
-        )
+        return replace(self, mode=autos.resolve_mode(self.multiclass, grows=settings.grows))
 
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return a grouped or a multinomial fit, where the mode or the loss asks for one."""

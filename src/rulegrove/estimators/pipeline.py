@@ -11,15 +11,15 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_features, count_threads
 from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
-from rulegrove.estimators._blending import blend, choose_lines
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Request
-from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, share_importance
-from rulegrove.estimators._fitting import Plan, Pool, fit_pools, judge_pools, spawn_pairs
+from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
+from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
 from rulegrove.estimators._judging import Judging, LineSums
 from rulegrove.estimators._lists import Large
+from rulegrove.estimators._refitting import refit_pools
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._shortening import Shortening, large_of, make_front, share_rules
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
@@ -32,6 +32,7 @@ from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES
+from rulegrove.refit import Ridge
 from rulegrove.selection import Selection
 from rulegrove.solvers import BaseSolver, Glmnet, Path, Solver, make_solver
 
@@ -167,8 +168,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     chance = Chance.of(settings.random_state)
     training = read_training(source, target, settings, solver, chance)
     data, target = training.data, training.target
-    settled = settle(settings, target, data, solver, by_rows=by_rows and data.drawn is None)
-    plan = make_plan(settings, settled, training, blends=by_rows)
+    settled = settle(settings, target, data, solver)
+    plan = make_plan(settings, settled, training, refits=by_rows)
     parts = target.split(data, settings)
     progress = Progress(settings.verbose)
 
@@ -180,17 +181,15 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
 
     pairs = spawn_pairs((chance.growing, chance.regrowing), settings.n_runs * len(parts))
     pools = fit_pools(parts, plan, pairs, count, progress)
-    regrown = settled.honest
-    if settings.grows and plan.n_judged:
-        pools, regrown = judge_pools(parts, pools, plan, [rng for _, rng in pairs], count, progress), True
-    if not data.units.is_plain:
-        pools = [pool.give_back(data.units, settled.selection) for pool in pools]
-        data = data.give_back()
     runs = [pools[start : start + len(parts)] for start in range(0, len(pools), len(parts))]
-    runs, held_out = blend(target, data, training.folds, runs)
+    runs, ridges = refit_runs(target, data, plan, runs, progress)
+    if not data.units.is_plain:
+        runs = [[pool.give_back(data.units, settled.selection) for pool in pools] for pools in runs]
+        data = data.give_back()
+    held_out = score_held_out(data, training.folds, runs)
     large = Large.average([large_of(pools) for pools in runs])
     fitted, target = link_large(runs, large, target, data, held_out)
-    fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan))
+    fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan, ridges))
     shortening = Shortening(target, plan.growth.constraints, target.shares_terms, plan.n_threads)
     front = make_front(
         shortening,
@@ -200,7 +199,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         large,
         fitted,
         held_out,
-        honest=held_out is not None and is_honest(settings, held_out, data, regrown=regrown),
+        honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest),
+        lines_first=any(ridge.lines < ridge.rules for ridge in ridges),
         judge=judge,
         progress=progress,
     )
@@ -281,25 +281,26 @@ class Settled:
     n_rows: int
 
 
-def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> Settled:
+def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseSolver) -> Settled:
     """Return what the data settle of solver, choice and folds (`autos` has the rules and their evidence)."""
-    selection, honest = autos.resolve_choice(settings.selection, settings.honest_cv, data.n_counted)
+    selection, honest = autos.resolve_choice(settings.selection, settings.honest_cv, drawn=data.drawn is not None)
     if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
-        selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, data.n_counted)
+        selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, drawn=False)
         honest = settings.honest_cv != "auto" and bool(settings.honest_cv)
-    if settings.is_open("solver"):
-        solver = target.choose_solver(settings, data, solver, by_rows=by_rows)
+    if settings.is_open("solver") and settings.validates:
+        solver = autos.SOLVER
     return Settled(solver, selection, honest, data.n_counted)
 
 
-def make_plan(settings: Settings, settled: Settled, training: Training, *, blends: bool) -> Plan:
-    """Return what to do with the rules, all in the units of the data; `blends` if lines may have a share of theirs."""
+def make_plan(settings: Settings, settled: Settled, training: Training, *, refits: bool) -> Plan:
+    """Return what to do with the rules, all in the units of the data.
+
+    `refits` tells whether the terms that a solver of our choice keeps may be solved for once more.
+    """
     data, target, solver = training.data, training.target, settled.solver
     growth = make_growth(settings, target, data, named=training.names is not None)
     joint = target.together(solver)
-    blends = (
-        blends and settings.terms == "both" and settings.grows and settings.is_open("solver") and settings.validates
-    )
+    n_folds = training.code.folds.n_folds
     if settings.force_rules:
         if joint is not None and target.code.n_outputs > 1:
             raise InvalidInputError(
@@ -313,12 +314,13 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, blend
         solver=data.units.take_solver(solver),
         selection=data.units.take_point(solver, settled.selection),
         folds=training.folds,
-        n_folds=training.code.folds.n_folds,
+        n_folds=autos.count_honest(n_folds, data.n_counted)
+        if settled.honest and settings.is_open("honest_cv")
+        else n_folds,
         honest=settled.honest,
-        n_judged=autos.count_judged(data.n_counted) if not settled.honest and data.drawn is None else 0,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
-        lines=data.units.take_solver(choose_lines(solver)) if blends else None,
+        refits=refits and settings.is_open("solver") and settings.validates,
     )
 
 
@@ -350,7 +352,21 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
     )
 
 
-def tell_settled(settings: Settings, settled: Settled, plan: Plan) -> dict[str, Any]:
+def refit_runs(
+    target: Target, data: TrainingData, plan: Plan, runs: Sequence[Sequence[Pool]], progress: Progress
+) -> tuple[list[list[Pool]], list[Ridge]]:
+    """Return the pools of each run, solved for once more where that is planned, and the ridges that were chosen."""
+    stage = progress.stage("Solving again")
+    refitted, ridges = [], []
+    for run, pools in enumerate(runs):
+        again, ridge = refit_pools(data, plan.folds, pools, by_rows=target.needs_rows, n_threads=plan.n_threads)
+        refitted.append(again)
+        ridges += [] if ridge is None else [ridge]
+        stage(1 + run, len(runs))
+    return refitted, ridges
+
+
+def tell_settled(settings: Settings, settled: Settled, plan: Plan, ridges: Sequence[Ridge]) -> dict[str, Any]:
     """Return the settings that were left open, with what was found for them."""
     found = {
         "solver": settled.solver.given,
@@ -361,7 +377,8 @@ def tell_settled(settings: Settings, settled: Settled, plan: Plan) -> dict[str, 
         "tree_loss": plan.growth.loss.name,
         **({"cv": plan.n_folds} if isinstance(settled.selection, str) else {}),
     }
-    return {name: value for name, value in found.items() if settings.is_open(name)}
+    told = {name: value for name, value in found.items() if settings.is_open(name)}
+    return {**told, "ridge": ridges[0]} if ridges else told
 
 
 def link_large(

@@ -53,6 +53,8 @@ class Target(ABC):
         The loss by which lists of different lengths are judged, as the name of a column.
     projection : Projection
         How a short list is brought near to what the large model says.
+    needs_rows : bool
+        Whether its likelihood needs rows; that of numbers has enough of their sums.
     code : TargetCode
         How values become numbers, once it is learned.
     fitted_link : Temperature or Curves, optional
@@ -68,6 +70,7 @@ class Target(ABC):
     evidence: ClassVar[str]
     loss_name: ClassVar[str] = "squared_error"
     projection: ClassVar[Projection] = OfNumbers()
+    needs_rows: ClassVar[bool] = False
     code: TargetCode = UNLEARNED
     fitted_link: Link | None = None
 
@@ -108,20 +111,6 @@ class Target(ABC):
     def settle(self, settings: Settings, n_rows: int) -> Self:
         """Return the target with what the number of rows decides."""
         return self
-
-    def choose_solver(self, settings: Settings, data: TrainingData, solver: BaseSolver, *, by_rows: bool) -> BaseSolver:
-        """Return the solver for ``solver="auto"``.
-
-        Parameters
-        ----------
-        settings : Settings
-        data : TrainingData
-        solver : BaseSolver
-            The one to take where nothing speaks for another.
-        by_rows : bool
-            Whether the loss may need rows; otherwise there are statistics alone.
-        """
-        return solver
 
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""

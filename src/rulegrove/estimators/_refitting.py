@@ -1,0 +1,103 @@
+"""The terms that paths keep, solved for once more over the rows, with ridges that held-out rows choose."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rulegrove._threads import one_blas_thread, run_tasks
+from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.bits import compile_rules
+from rulegrove.design.rows import collect_rows
+from rulegrove.design.terms import Terms
+from rulegrove.estimators import autos
+from rulegrove.estimators._fitted import sample_held_out
+from rulegrove.estimators._fitting import Pool
+from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
+from rulegrove.projection import Point
+from rulegrove.refit import Kept, Refit, RefitOfClasses, RefitOfNumbers, Ridge, choose_ridge
+
+LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
+
+
+def refit_pools(
+    data: TrainingData, folds: IntArray, pools: Sequence[Pool], *, by_rows: bool, n_threads: int
+) -> tuple[list[Pool], Ridge | None]:
+    """Return pools with coefficients that were solved for once more, and the ridges that were chosen.
+
+    Parameters
+    ----------
+    data : TrainingData
+        Of all outputs.
+    folds : ndarray of shape (n_rows,)
+        Fold of every row.
+    pools : sequence of Pool
+        Those of one run: one for all outputs, or one for each.
+    by_rows : bool
+        Whether the loss needs rows; otherwise it is the squared error of one output.
+    n_threads : int
+    """
+    if not all(pool.kept for pool in pools):
+        return list(pools), None
+    n_folds = len(pools[0].fold_terms)
+    held_out = sample_held_out(data, folds, n_folds)
+
+    def prepare(part: int) -> tuple[Refit, float]:
+        """Return the whole data, or what is left of them without a fold, and the weight of that."""
+        kept = [own for pool in pools for own in pool.kept[part]]
+        rows = held_out[folds[held_out] == part - 1]
+        weight = float(rows.size) if data.weights is None else float(data.weights[rows].sum())
+        if not by_rows:
+            (own,) = kept
+            return RefitOfNumbers(own), weight if own.held_out is None else own.held_out.weight
+        terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
+        learned = data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
+        return of_classes(data, terms, kept, learned, rows), weight
+
+    with one_blas_thread():
+        whole, *parts = run_tasks(prepare, range(1 + n_folds), n_threads)
+        refits, weights = zip(*parts, strict=True)
+        if not sum(weights):
+            return list(pools), None
+        ridge = choose_ridge(refits, weights, data.n_counted)
+        points = run_tasks(lambda refit: refit.solve(ridge), [whole[0], *refits], n_threads)
+    refitted, place = [], 0
+    for pool in pools:
+        outputs = []
+        for output, chosen in enumerate(pool.outputs):
+            own = [
+                _widen(terms, kept[output], found[place])
+                for terms, kept, found in zip([pool.design.terms, *pool.fold_terms], pool.kept, points, strict=True)
+            ]
+            selection = replace(chosen.selection, fold_points=tuple(own[1:]))
+            outputs.append(replace(chosen, refitted=own[0], selection=selection))
+            place += 1
+        refitted.append(replace(pool, outputs=outputs, kept=[]))
+    return refitted, ridge
+
+
+def of_classes(
+    data: TrainingData, terms: Sequence[Terms], kept: Sequence[Kept], learned: IntArray, judged: IntArray
+) -> RefitOfClasses:
+    """Return the kept terms of all classes on rows to learn from, a fixed draw of many, and on rows held out."""
+    sides = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
+    sides[data.draw(learned, autos.REFIT_ROWS)] = LEARNED
+    sides[judged] = JUDGED
+    rows, targets, starts = [], np.empty(0), np.empty(0, dtype=np.int64)
+    for own, those in zip(kept, terms, strict=True):
+        taken = those.take(own.columns)
+        program = compile_rules(taken.rules, data.columns.n_features)
+        found, targets, starts = collect_rows(
+            data.columns, program, taken.linear, data.targets, sides, weights=data.weights
+        )
+        rows.append(found)
+    weights, there = rows[0].weights, np.arange(len(targets)) < starts[1]
+    members = (targets > 0.0).T.astype(np.float64)
+    return RefitOfClasses(kept, rows, members, np.where(there, weights, 0.0), np.where(there, 0.0, weights))
+
+
+def _widen(terms: Terms, kept: Kept, point: Point) -> Point:
+    """Return coefficients of kept terms as those of all candidates."""
+    wide: FloatArray = np.zeros(len(terms))
+    wide[kept.columns] = point[0]
+    return wide, point[1]
