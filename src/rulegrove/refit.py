@@ -12,33 +12,33 @@ with the log loss of classes (all of them together) or half the squared error of
 choose both: with a large ridge for rules the model is one of lines alone.
 """
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit, log_softmax
+from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.special import expit, log_softmax, softmax
 
+from rulegrove._refit_kernels import minimise, score
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.bits import BitMatrix
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.projection import Point
 from rulegrove.solvers.base import Problem
 
-STRONGEST = 10.0  # ridge of rules from which the search goes down,
-STEP = 10**-0.5  # by this factor,
-PATIENCE = 2  # until so many in a row are no better
-FIRST_OF_LINES = 7  # steps down of the ridge of lines meanwhile
+STRONGEST = 10.0  # ridge of rules from which the search goes down
+STEP = 10**-0.5  # by this factor, at first by two such steps at a time;
+FIRST_OF_LINES = 7  # the ridge of lines is so many steps down meanwhile
 WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a smaller one is chance
 FREE = 1e-6  # ridge of terms without a penalty: next to none, but no coefficient is infinite
 BARRED = 1e12  # ridge of terms whose coefficient would have the wrong sign
-ROUGH, FINE = 1e-5, 1e-10  # of the loss without terms: what a further step may promise at most, in the search and last
-MAX_STEPS = 200
-MEMORY = 8  # steps that the next one goes by
-SUFFICIENT = 1e-4  # of what a step promises, which it must keep
-MAX_HALVINGS = 30
+ROUGH, FINE = 1e-5, 1e-8  # of the loss without terms: what a further step may promise at most, in the search and last
+LOG_ODDS = 3.0  # of one unit of a score that estimates 2p - 1, where p is neither 0 nor 1
+LEAST_SHARE = 1e-6  # of a class that no row to learn from has
+LEAST_BEND = 1e-3  # curvature at least that is reckoned with where a model is sure of all rows
+CURVED_WORDS = 16  # words of 64 rows on which the curvature is exact
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class Kept:
         How many of them are rules; lines come after these.
     problem : Problem
         Of these terms alone, with what their coefficients must respect.
+    coef : ndarray of shape (n_kept,)
+        Their coefficients on the path.
     held_out : Moments, optional
         The same terms on rows that were held out.
     """
@@ -73,6 +75,7 @@ class Kept:
     columns: IntArray
     n_rules: int
     problem: Problem
+    coef: FloatArray
     held_out: Moments | None = None
 
     def ridges(self, ridge: Ridge) -> FloatArray:
@@ -111,7 +114,7 @@ class RefitOfNumbers:
     --------
     >>> X, y = np.array([[0.0], [1.0], [1.0]]), np.array([1.0, 2.0, 4.0])
     >>> problem = Problem.from_moments(3.0, X.sum(axis=0), X.T @ X, X.T @ y, y.sum(), y @ y)
-    >>> ((coef, intercept),) = RefitOfNumbers(Kept(np.arange(1), 1, problem)).solve(Ridge(1.0, 1.0))
+    >>> ((coef, intercept),) = RefitOfNumbers(Kept(np.arange(1), 1, problem, np.ones(1))).solve(Ridge(1.0, 1.0))
     >>> coef.round(6), round(intercept, 6)  # half of 2
     (array([1.]), 1.666667)
     """
@@ -122,7 +125,8 @@ class RefitOfNumbers:
         """Return the coefficients of the kept terms and the intercept, exactly."""
         problem, ridges = self.kept.problem, self.kept.ridges(ridge)
         while True:
-            coef = _factor(problem.gram, ridges)(problem.x_y)
+            matrix = problem.gram + np.diag(ridges)
+            coef = cho_solve(cho_factor(matrix, check_finite=False, overwrite_a=True), problem.x_y, check_finite=False)
             wrong = self.kept.find_wrong(np.where(ridges == BARRED, 0.0, coef))
             if not wrong.size:
                 coef[ridges == BARRED] = 0.0
@@ -139,19 +143,12 @@ class RefitOfNumbers:
         return float(total / held_out.weight)
 
 
-def _factor(gram: FloatArray, ridges: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return what solves a system with a Gram and ridges."""
-    matrix = gram.copy()
-    matrix[np.diag_indices_from(matrix)] += ridges
-    factor = cho_factor(matrix, check_finite=False, overwrite_a=True)
-    return lambda values: np.asarray(cho_solve(factor, values, check_finite=False))
-
-
 class RefitOfClasses:
     """The log loss of two classes, or of several together, over rows.
 
-    The steps are those of L-BFGS [1]_ that begin with the Gram times the mean curvature: sums over rows are cheap, but
-    products of pairs of terms with a weight for each row are not.
+    The steps are those of L-BFGS [1]_. Sums over rows are cheap, but products of pairs of terms with a weight for each
+    row are not, so a step begins with a curvature that is exact on the rows of which the model is least sure, where
+    most of it lies, and has the mean of the others there.
 
     Parameters
     ----------
@@ -170,128 +167,98 @@ class RefitOfClasses:
     """
 
     def __init__(
-        self,
-        kept: Sequence[Kept],
-        rows: Sequence[Rows],
-        members: FloatArray,
-        weights: FloatArray,
-        held_out: FloatArray,
+        self, kept: Sequence[Kept], rows: Sequence[Rows], members: FloatArray, weights: FloatArray, held_out: FloatArray
     ) -> None:
         self.kept, self.rows, self.members = kept, rows, members
         self.weights, self.held_out = weights / weights.sum(), held_out
-        bounds = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
-        self._parts = [slice(first, last) for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
-        self._means = [own.problem.x_mean for own in kept]
-        shares = np.clip(members @ self.weights, 1e-6, 1.0 - 1e-6)
+        self._layout = (
+            np.concatenate([own.bits.words for own in rows]),
+            np.concatenate([own.linear.T for own in rows]),
+            np.cumsum([0, *(own.n_rules for own in kept)]),
+            np.cumsum([0, *(len(own.columns) - own.n_rules for own in kept)]),
+            np.concatenate([np.append(0.0, own.problem.x_mean) for own in kept]),
+        )
+        starts = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
+        self._parts = [slice(first, last) for first, last in itertools.pairwise(starts)]
+        shares = np.clip(members @ self.weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        odds = np.log(shares / (1.0 - shares)) if len(kept) == 1 else np.log(shares)
         self._null = float(-shares @ np.log(shares))
-        self._state = np.zeros(bounds[-1])
-        for part, share in zip(self._parts, shares, strict=True):
-            self._state[part.start] = np.log(share / (1.0 - share)) if len(kept) == 1 else np.log(share)
+        self._state, self._scores = np.zeros(starts[-1]), np.empty(members.shape)
+        for own, part, level in zip(kept, self._parts, odds, strict=True):
+            self._state[part] = np.append(level, LOG_ODDS * own.coef)
+        score(*self._layout, self._state, self._scores)
+        self._curvatures: list[FloatArray] = []
 
     def solve(self, ridge: Ridge, tol: float = FINE) -> list[Point]:
         """Return the coefficients of the kept terms and the intercept of each output; begins where it last ended."""
         ridges = [own.ridges(ridge) for own in self.kept]
+        if not self._curvatures or tol == FINE:
+            self._curvatures = self._bend()
         while True:
-            self._state = self._minimise(ridges, tol * self._null)
-            coefs = [
-                np.where(own == BARRED, 0.0, self._state[part][1:])
-                for part, own in zip(self._parts, ridges, strict=True)
-            ]
+            coefs = self._go_down(ridges, tol)
             wrong = [own.find_wrong(coef) for own, coef in zip(self.kept, coefs, strict=True)]
             if not any(own.size for own in wrong):
-                starts = [float(self._state[part.start]) for part in self._parts]
+                levels = [float(self._state[part.start]) for part in self._parts]
                 return [
-                    (coef, start - float(means @ coef))
-                    for coef, start, means in zip(coefs, starts, self._means, strict=True)
+                    (coef, level - float(own.problem.x_mean @ coef))
+                    for own, coef, level in zip(self.kept, coefs, levels, strict=True)
                 ]
             for own, places in zip(ridges, wrong, strict=True):
                 own[places] = BARRED
 
     def judge(self, points: Sequence[Point]) -> float:
         """Return the mean log loss on the rows that were held out."""
-        scores = np.array([_score(rows, *point) for rows, point in zip(self.rows, points, strict=True)])
-        return float(self.held_out @ _losses(scores, self.members) / self.held_out.sum())
+        scores = np.array(
+            [
+                intercept + rows.bits.dot(coef[: rows.n_rules]) + rows.linear @ coef[rows.n_rules :]
+                for rows, (coef, intercept) in zip(self.rows, points, strict=True)
+            ]
+        )
+        if len(scores) == 1:
+            losses = np.logaddexp(0.0, scores[0]) - self.members[0] * scores[0]
+        else:
+            losses = -np.sum(self.members * log_softmax(scores, axis=0), axis=0)
+        return float(self.held_out @ losses / self.held_out.sum())
 
-    def _minimise(self, ridges: Sequence[FloatArray], tol: float) -> FloatArray:
-        """Return intercepts (of centred terms) and coefficients of all outputs at the minimum."""
-        state = self._state.copy()
-        value, slope, bends = self._evaluate(state, ridges)
-        solves = [
-            _factor(bend * own.problem.gram, ridge) for own, ridge, bend in zip(self.kept, ridges, bends, strict=True)
+    def _go_down(self, ridges: Sequence[FloatArray], tol: float) -> list[FloatArray]:
+        """Go to the minimum and return the coefficients of each output."""
+        bends = np.maximum(self._spreads() @ self.weights, LEAST_BEND)
+        factors = []
+        for own, curvature in zip(ridges, self._curvatures, strict=True):
+            matrix = curvature.copy()
+            matrix[np.diag_indices_from(matrix)] += own
+            factors.append(cholesky(matrix, check_finite=False, overwrite_a=True).ravel())
+        minimise(
+            *self._layout,
+            np.concatenate([np.append(0.0, own) for own in ridges]),
+            self.members,
+            self.weights,
+            np.concatenate(factors),
+            bends,
+            tol * self._null,
+            self._state,
+            self._scores,
+        )
+        return [
+            np.where(own == BARRED, 0.0, self._state[part][1:]) for part, own in zip(self._parts, ridges, strict=True)
         ]
 
-        def precondition(slope: FloatArray) -> FloatArray:
-            step = np.empty_like(slope)
-            for part, solve, bend in zip(self._parts, solves, bends, strict=True):
-                step[part.start] = slope[part.start] / bend
-                step[part.start + 1 : part.stop] = solve(slope[part][1:])
-            return step
+    def _spreads(self) -> FloatArray:
+        """Return p (1 - p) of every output and row, where the model stands."""
+        shares = expit(self._scores) if len(self._scores) == 1 else softmax(self._scores, axis=0)
+        return np.asarray(shares * (1.0 - shares))
 
-        steps: list[tuple[FloatArray, FloatArray]] = []
-        for _ in range(MAX_STEPS):
-            direction = -_go_by(steps, slope, precondition)
-            promised = -float(slope @ direction)
-            if promised <= tol:
-                break
-            size = 1.0
-            for _ in range(MAX_HALVINGS):
-                moved = state + size * direction
-                after, new_slope, _ = self._evaluate(moved, ridges)
-                if after <= value - SUFFICIENT * size * promised:
-                    break
-                size *= 0.5
-            else:  # rounding allows no further progress
-                break
-            steps = [*steps[1 - MEMORY :], (moved - state, new_slope - slope)]
-            state, value, slope = moved, after, new_slope
-        return state
-
-    def _evaluate(self, state: FloatArray, ridges: Sequence[FloatArray]) -> tuple[float, FloatArray, FloatArray]:
-        """Return the objective, its slope, and the mean curvature of the loss in the score of each output."""
-        scores = np.empty(self.members.shape)
-        for own, part, means, rows in zip(scores, self._parts, self._means, self.rows, strict=True):
-            coef = state[part][1:]
-            own[:] = _score(rows, coef, float(state[part.start] - means @ coef))
-        value = float(self.weights @ _losses(scores, self.members))
-        shares = expit(scores) if len(scores) == 1 else np.exp(log_softmax(scores, axis=0))
-        pulls = self.weights * (shares - self.members)
-        slope = np.empty_like(state)
-        for pull, part, means, rows, ridge in zip(pulls, self._parts, self._means, self.rows, ridges, strict=True):
-            coef, total = state[part][1:], float(pull.sum())
-            slope[part.start] = total
-            slope[part.start + 1 : part.stop] = rows.sums(pull) - total * means + ridge * coef
-            value += 0.5 * float(ridge @ coef**2)
-        return value, slope, np.maximum((shares * (1.0 - shares)) @ self.weights, 1e-3)
-
-
-def _score(rows: Rows, coef: FloatArray, intercept: float) -> FloatArray:
-    """Return the scores of rows."""
-    bits: BitMatrix = rows.bits
-    return np.asarray(intercept + bits.dot(coef[: rows.n_rules]) + rows.linear @ coef[rows.n_rules :])
-
-
-def _losses(scores: FloatArray, members: FloatArray) -> FloatArray:
-    """Return the log loss of every row."""
-    if len(scores) == 1:
-        return np.asarray(np.logaddexp(0.0, scores[0]) - members[0] * scores[0])
-    return np.asarray(-np.sum(members * log_softmax(scores, axis=0), axis=0))
-
-
-def _go_by(
-    steps: Sequence[tuple[FloatArray, FloatArray]],
-    slope: FloatArray,
-    precondition: Callable[[FloatArray], FloatArray],
-) -> FloatArray:
-    """Return the slope times an inverse curvature that agrees with earlier steps and the changes of slope they made."""
-    known = [(step, change, 1.0 / (step @ change)) for step, change in steps if step @ change > 0.0]
-    rest, parts = slope.copy(), []
-    for step, change, scale in reversed(known):
-        parts.append(scale * (step @ rest))
-        rest -= parts[-1] * change
-    moved = precondition(rest)
-    for (step, change, scale), part in zip(known, reversed(parts), strict=True):
-        moved += (part - scale * (change @ moved)) * step
-    return moved
+    def _bend(self) -> list[FloatArray]:
+        """Return the curvature of the loss in the terms of each output, where the model stands."""
+        curvatures = []
+        for own, rows, spreads in zip(self.kept, self.rows, self._spreads() * self.weights, strict=True):
+            words = np.sort(np.argsort(-spreads.reshape(-1, 64).sum(axis=1), kind="stable")[:CURVED_WORDS])
+            part, taken = rows.take_words(words), spreads.reshape(-1, 64)[words].ravel()
+            columns = np.hstack([part.bits.to_dense(), part.linear]) - own.problem.x_mean
+            columns *= np.sqrt(taken)[:, None]
+            rest = max(float(spreads.sum() - taken.sum()), LEAST_BEND)
+            curvatures.append(columns.T @ columns + rest * own.problem.gram)
+        return curvatures
 
 
 def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int) -> Ridge:
@@ -315,7 +282,7 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
     ...         return float(np.sum((points[0][0] - [-1.0, -3.0]) ** 2))
     >>> ridge = choose_ridge([Bowl()], [1.0], n_rows=1000)
     >>> round(ridge.rules, 6), round(ridge.lines, 6)
-    (0.1, 0.001)
+    (0.1, 0.003162)
     """
     seen: dict[tuple[int, int], float] = {}
 
@@ -330,14 +297,12 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
             seen[place] = float(np.average(losses, weights=weights if inside else None))
         return seen[place]
 
-    def descend(place: tuple[int, int], way: tuple[int, int], patience: int) -> tuple[int, int]:
-        best, waited = place, 0
-        while waited < patience:
-            place = (place[0] + way[0], place[1] + way[1])
-            best, waited = (place, 0) if judge(place) < judge(best) else (best, waited + 1)
-        return best
+    def descend(place: tuple[int, int], way: tuple[int, int]) -> tuple[int, int]:
+        while judge(step := (place[0] + way[0], place[1] + way[1])) < judge(place):
+            place = step
+        return place
 
-    best = descend((0, FIRST_OF_LINES), (1, 0), PATIENCE)
-    for way in ((0, 1), (0, -1), (-1, 0), (1, 0)):
-        best = descend(best, way, 1)
+    best = descend((0, FIRST_OF_LINES), (2, 0))
+    for way in ((0, 2), (0, -2), (1, 0), (-1, 0)):
+        best = descend(best, way)
     return at(best)

@@ -33,7 +33,6 @@ _LANES = 8  # words a vector
 _COUNT_WORDS = 512  # words a pass: a panel's fill 64 KB
 _ATOM_WORDS = 32  # words a pass: one attribute's 2,048 values fill 16 KB
 _SUM_COLUMNS = 16  # columns that are summed at a time: the look-up tables of 64 rows fill 32 KB
-_SCORE_WORDS = 8  # words a pass: one cache line of every bit column
 
 _ZERO = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -445,21 +444,31 @@ def sum_rows(words: Words, values: FloatArray, sums: FloatArray) -> None:
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
-def _add_where(word: np.uint64, number: float, scores: FloatArray, start: int) -> None:
-    """Add a number to those of the 64 scores from `start` whose bit is set (changed in place)."""
-    for i in range(64):
-        if (int(word) >> i) & 1:
-            scores[start + i] += number
+def _add_where(
+    words: Words, rules: IntArray, n_rules: int, word: int, numbers: FloatArray, scores: FloatArray, start: int
+) -> None:
+    """Add the numbers of some rules to those of the 64 scores from `start` whose bit is set (changed in place)."""
+    for place in range(n_rules):
+        bits = int(words[rules[place], word])
+        for i in range(64):
+            if (bits >> i) & 1:
+                scores[start + i] += numbers[place]
 
 
-@_writes(_add_where, types.void, types.uint64, types.float64, None, _INDEX)
-def _add_where_vector(builder: Any, at: Any, word: Any, number: Any, scores: Any, start: Any) -> None:
-    """Use the word as the mask of 64 additions."""
+@_writes(_add_where, types.void, None, None, _INDEX, _INDEX, None, None, _INDEX)
+def _add_where_vector(
+    builder: Any, at: Any, words: Any, rules: Any, n_rules: Any, word: Any, numbers: Any, scores: Any, start: Any
+) -> None:
+    """Use each word as the mask of 64 additions into 64 scores that stay in registers."""
     target = at(scores, start)
-    old = _load(builder, target, _DOUBLES)
-    new = builder.fadd(old, _spread(builder, number))
-    chosen = builder.select(builder.bitcast(word, _BITS), new, old)
-    builder.store(chosen, _vector_at(builder, target, _DOUBLES), align=8)
+    total = cgutils.alloca_once(builder, _DOUBLES)
+    builder.store(_load(builder, target, _DOUBLES), total)
+    with cgutils.for_range_slice(builder, _constant(0), n_rules, _constant(1)) as (place, _):
+        mask = builder.load(at(words, builder.load(at(rules, place)), word))
+        old = builder.load(total)
+        new = builder.fadd(old, _spread(builder, builder.load(at(numbers, place))))
+        builder.store(builder.select(builder.bitcast(mask, _BITS), new, old), total)
+    builder.store(builder.load(total), _vector_at(builder, target, _DOUBLES), align=8)
 
 
 @njit(nogil=True)
@@ -469,9 +478,13 @@ def add_scores(words: Words, coefs: FloatArray, first_word: int, last_word: int,
     `coefs` and `scores` have a row an output. `scores` has 64 entries a word; those outside
     ``first_word .. last_word - 1`` are left alone.
     """
+    n_rules = words.shape[0]
+    rules, numbers = np.empty(n_rules, np.int64), np.empty(n_rules)
     for output in range(coefs.shape[0]):
-        for begin in range(first_word, last_word, _SCORE_WORDS):
-            for r in range(words.shape[0]):
-                if coefs[output, r] != 0.0:  # each output of several has few rules of its own
-                    for w in range(begin, min(begin + _SCORE_WORDS, last_word)):
-                        _add_where(words[r, w], coefs[output, r], scores[output], 64 * w)
+        n_used = 0
+        for r in range(n_rules):
+            if coefs[output, r] != 0.0:  # each output of several has few rules of its own
+                rules[n_used], numbers[n_used] = r, coefs[output, r]
+                n_used += 1
+        for w in range(first_word, last_word):
+            _add_where(words, rules, n_used, w, numbers, scores[output], 64 * w)

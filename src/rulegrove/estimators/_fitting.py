@@ -247,7 +247,7 @@ def _keep(
     def keep(terms: Terms, problem: Problem, point: Point, held_out: Moments | None = None) -> Kept:
         columns, n_rules = find_kept(terms, problem, point[0])
         taken = None if held_out is None else held_out.take(columns)
-        return Kept(columns, n_rules, problem.take(columns), taken)
+        return Kept(columns, n_rules, problem.take(columns), point[0][columns], taken)
 
     whole = [keep(terms, problem, chosen.point) for problem, chosen in zip(problems, outputs, strict=True)]
     return [whole] + [

@@ -1,0 +1,243 @@
+"""Compiled loop of `rulegrove.refit`: L-BFGS for the log loss of classes with a ridge.
+
+Intercepts and coefficients of all outputs are one array, the `state`: of each output its intercept, then its rules,
+then its lines. Terms are centred by their `means`, in which intercepts have zeros, as they have among the `ridges`.
+"""
+
+import math
+
+import numpy as np
+
+from rulegrove._kernel_cache import njit
+from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove.design._kernels import add_scores, sum_rows
+
+_MEMORY = 8  # steps that the next one goes by
+_MAX_STEPS = 300
+_MAX_HALVINGS = 30
+_SUFFICIENT = 1e-4  # of what a step promises, which it must keep
+
+
+@njit(nogil=True, error_model="numpy")
+def score(
+    words: Words,
+    lines: FloatArray,
+    rule_ends: IntArray,
+    line_ends: IntArray,
+    means: FloatArray,
+    state: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Write the scores of all rows.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_rules, n_words)
+        Rules of all outputs, one output after the other.
+    lines : ndarray of shape (n_lines, n_rows)
+    rule_ends, line_ends : ndarray of shape (n_outputs + 1,)
+        Where the rules and lines of each output begin and end.
+    means, state : ndarray of shape (n_outputs + n_rules + n_lines,)
+    scores : ndarray of shape (n_outputs, n_rows)
+        Written; rows fill whole words.
+    """
+    n_outputs, n_rows = scores.shape
+    for output in range(n_outputs):
+        first = rule_ends[output] + line_ends[output] + output
+        n_rules = rule_ends[output + 1] - rule_ends[output]
+        n_lines = line_ends[output + 1] - line_ends[output]
+        level = state[first]
+        for k in range(first + 1, first + 1 + n_rules + n_lines):
+            level -= means[k] * state[k]
+        for row in range(n_rows):
+            scores[output, row] = level
+        coefs = state[first + 1 : first + 1 + n_rules].copy().reshape(1, n_rules)
+        rules = words[rule_ends[output] : rule_ends[output + 1]]
+        add_scores(rules, coefs, 0, words.shape[1], scores[output : output + 1])
+        for k in range(n_lines):
+            slope = state[first + 1 + n_rules + k]
+            line = lines[line_ends[output] + k]
+            for row in range(n_rows):
+                scores[output, row] += slope * line[row]
+
+
+@njit(nogil=True, error_model="numpy")
+def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: FloatArray) -> float:
+    """Write the probability of each output, and return the mean log loss; one output stands against a score of 0."""
+    n_outputs, n_rows = scores.shape
+    loss = 0.0
+    for row in range(n_rows):
+        if weights[row] == 0.0:
+            for output in range(n_outputs):
+                shares[output, row] = 0.0
+            continue
+        top = max(scores[0, row], 0.0) if n_outputs == 1 else scores[0, row]
+        for output in range(1, n_outputs):
+            top = max(top, scores[output, row])
+        total = math.exp(-top) if n_outputs == 1 else 0.0
+        said = 0.0
+        for output in range(n_outputs):
+            shares[output, row] = math.exp(scores[output, row] - top)
+            total += shares[output, row]
+            said += goals[output, row] * scores[output, row]
+        for output in range(n_outputs):
+            shares[output, row] /= total
+        loss += weights[row] * (top + math.log(total) - said)
+    return loss
+
+
+@njit(nogil=True, error_model="numpy")
+def evaluate(
+    words: Words,
+    lines: FloatArray,
+    rule_ends: IntArray,
+    line_ends: IntArray,
+    means: FloatArray,
+    ridges: FloatArray,
+    goals: FloatArray,
+    weights: FloatArray,
+    state: FloatArray,
+    scores: FloatArray,
+    shares: FloatArray,
+    slope: FloatArray,
+) -> float:
+    """Return the objective, and write the scores, the probabilities and the slope.
+
+    Parameters
+    ----------
+    words, lines, rule_ends, line_ends, means, state
+        As in `score`.
+    ridges : ndarray of shape (n_state,)
+    goals : ndarray of shape (n_outputs, n_rows)
+        Probability that each class should have: 1 for that of the row, or anything between.
+    weights : ndarray of shape (n_rows,)
+        They add up to one.
+    scores, shares : ndarray of shape (n_outputs, n_rows)
+        Written.
+    slope : ndarray of shape (n_state,)
+        Written.
+    """
+    n_outputs, n_rows = scores.shape
+    score(words, lines, rule_ends, line_ends, means, state, scores)
+    value = _share(scores, goals, weights, shares)
+    pull = np.empty(n_rows)
+    for output in range(n_outputs):
+        first = rule_ends[output] + line_ends[output] + output
+        n_rules = rule_ends[output + 1] - rule_ends[output]
+        n_lines = line_ends[output + 1] - line_ends[output]
+        total = 0.0
+        for row in range(n_rows):
+            pull[row] = weights[row] * (shares[output, row] - goals[output, row])
+            total += pull[row]
+        slope[first] = total
+        sum_rows(words[rule_ends[output] : rule_ends[output + 1]], pull, slope[first + 1 : first + 1 + n_rules])
+        for k in range(n_lines):
+            line, part = lines[line_ends[output] + k], 0.0
+            for row in range(n_rows):
+                part += pull[row] * line[row]
+            slope[first + 1 + n_rules + k] = part
+        for k in range(first + 1, first + 1 + n_rules + n_lines):
+            slope[k] += ridges[k] * state[k] - total * means[k]
+            value += 0.5 * ridges[k] * state[k] ** 2
+    return value
+
+
+@njit(nogil=True, error_model="numpy")
+def _precondition(factors: FloatArray, bends: FloatArray, sizes: IntArray, values: FloatArray) -> None:
+    """Multiply by the inverse of the curvature at the start (changed in place).
+
+    `factors` has the upper Cholesky factor of each output, row by row, `bends` the curvature in its intercept.
+    """
+    first, base = 0, 0
+    for output in range(sizes.size):
+        n = sizes[output]
+        values[first] /= bends[output]
+        part = values[first + 1 : first + 1 + n]
+        for j in range(n):
+            row = base + j * n
+            part[j] /= factors[row + j]
+            number = part[j]
+            for i in range(j + 1, n):
+                part[i] -= factors[row + i] * number
+        for j in range(n - 1, -1, -1):
+            row = base + j * n
+            number = part[j]
+            for i in range(j + 1, n):
+                number -= factors[row + i] * part[i]
+            part[j] = number / factors[row + j]
+        first += 1 + n
+        base += n * n
+
+
+@njit(nogil=True, error_model="numpy")
+def minimise(
+    words: Words,
+    lines: FloatArray,
+    rule_ends: IntArray,
+    line_ends: IntArray,
+    means: FloatArray,
+    ridges: FloatArray,
+    goals: FloatArray,
+    weights: FloatArray,
+    factors: FloatArray,
+    bends: FloatArray,
+    tol: float,
+    state: FloatArray,
+    scores: FloatArray,
+) -> int:
+    """Go down to the minimum; the state is the start and becomes the result. Returns the number of steps.
+
+    Parameters
+    ----------
+    words, lines, rule_ends, line_ends, means, ridges, goals, weights, state, scores
+        As in `evaluate`; the scores are those of the result.
+    factors, bends
+        As in `_precondition`.
+    tol : float
+        What a further step may promise at most.
+    """
+    n = state.size
+    sizes = rule_ends[1:] + line_ends[1:] - rule_ends[:-1] - line_ends[:-1]
+    shares = np.empty_like(scores)
+    slope, moved, new_slope, direction = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    steps, changes = np.empty((_MEMORY, n)), np.empty((_MEMORY, n))
+    scales, parts = np.empty(_MEMORY), np.empty(_MEMORY)
+    n_known, taken = 0, 0
+    value = evaluate(words, lines, rule_ends, line_ends, means, ridges, goals, weights, state, scores, shares, slope)
+    while taken < _MAX_STEPS:
+        direction[:] = slope
+        for back in range(min(n_known, _MEMORY)):
+            at = (n_known - 1 - back) % _MEMORY
+            parts[at] = scales[at] * np.sum(steps[at] * direction)
+            direction -= parts[at] * changes[at]
+        _precondition(factors, bends, sizes, direction)
+        for forth in range(max(n_known - _MEMORY, 0), n_known):
+            at = forth % _MEMORY
+            direction += (parts[at] - scales[at] * np.sum(changes[at] * direction)) * steps[at]
+        promised = np.sum(slope * direction)
+        if promised <= tol:
+            break
+        size, found = 1.0, False
+        for _ in range(_MAX_HALVINGS):
+            moved[:] = state - size * direction
+            after = evaluate(
+                words, lines, rule_ends, line_ends, means, ridges, goals, weights, moved, scores, shares, new_slope
+            )
+            if after <= value - _SUFFICIENT * size * promised:
+                found = True
+                break
+            size *= 0.5
+        if not found:  # rounding allows no further progress
+            break
+        at = n_known % _MEMORY
+        steps[at] = moved - state
+        changes[at] = new_slope - slope
+        bend = np.sum(steps[at] * changes[at])
+        if bend > 0.0:
+            scales[at] = 1.0 / bend
+            n_known += 1
+        state[:], slope[:] = moved, new_slope
+        value = after
+        taken += 1
+    score(words, lines, rule_ends, line_ends, means, state, scores)
+    return taken
