@@ -16,8 +16,7 @@ from rulegrove.estimators.front import Front, FrontLine
 from rulegrove.estimators.meaning import Meaning
 from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Rule
 
 _MEASURES = ("error", "error_se", "loss", "loss_se", "excess_se")
 

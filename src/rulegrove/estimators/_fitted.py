@@ -16,8 +16,7 @@ from rulegrove.estimators._lists import Large
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.projection import Point
-from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Rule
 
 
 @dataclass

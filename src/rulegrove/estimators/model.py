@@ -12,8 +12,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators.calibration import Link
-from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Rule
 
 if TYPE_CHECKING:
     from rulegrove.columns import Columns
