@@ -1,4 +1,4 @@
-"""Kernels work without a folder to keep them in, and the line about compiling comes when one is compiled, and once."""
+"""Kernels work without a folder to keep them in; the line about compiling comes when one is, once an installation."""
 
 import os
 import shutil
@@ -40,6 +40,29 @@ def test_the_line_comes_once(capsys):
     assert "compiling" in err
     assert err.count("\n") == 1
     make_kernel()(1.0)
+    assert capsys.readouterr().err == ""
+
+
+@compiled
+def test_the_line_comes_once_after_installation(capsys, monkeypatch):
+    make_kernel()(1)
+    assert "compiling" in capsys.readouterr().err
+    monkeypatch.setattr(_kernel_cache, "_told", False)  # another process
+    make_kernel()(1.0)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_kernel_cache, "_told", False)
+    monkeypatch.setattr(_kernel_cache, "__version__", "99")  # another installation
+    make_kernel()(1j)
+    assert "compiling" in capsys.readouterr().err
+
+
+@compiled
+def test_compilations_are_counted(capsys):
+    with _kernel_cache.counting_compilations() as compiled:
+        make_kernel()(1)
+        make_kernel()(2)  # from the disk
+        numba.njit(lambda number: number + 1)(1)  # not ours
+    assert compiled.number == 1
     assert capsys.readouterr().err == ""
 
 

@@ -9,6 +9,7 @@ import pytest
 from rulegrove import RuleEnsembleRegressor
 from rulegrove import _progress as progress_module
 from rulegrove._progress import Progress
+from rulegrove.inspection import interaction_null, stability_report
 
 
 class Terminal(io.StringIO):
@@ -74,6 +75,20 @@ def test_a_terminal_gets_a_bar_and_the_time_left(monkeypatch, clock):
     assert terminal.getvalue().count("█") == progress_module.BAR_WIDTH // 4
 
 
+def test_a_long_time_left_is_told_in_minutes(monkeypatch, clock):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    progress = Progress(verbose=1).stage("Growing")
+    clock.now += 300.0
+    progress(1, 4)
+    clock.now += 300.0
+    progress(7, 8)
+    first, second = terminal.getvalue().split("\r")[1:]
+    assert "15 min left" in first
+    assert "85.7 s left" in second
+    assert len(first) == len(second)  # so that nothing of the longer line is left beside the shorter one
+
+
 def test_a_terminal_is_not_flooded(monkeypatch, clock):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
@@ -92,6 +107,16 @@ def test_odd_counts_do_no_harm(monkeypatch, clock, done, total, share):
     clock.now += 1.0
     progress(done, total)
     assert share in terminal.getvalue()
+
+
+@pytest.mark.parametrize("work", [stability_report, interaction_null])
+def test_repeated_fits_are_one_stage(capsys, work):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = RuleEnsembleRegressor(n_candidates=10, cv=2, random_state=0, n_jobs=1).fit(X, X[:, 0])
+    work(model.set_params(verbose=1), X, X[:, 0], n_repeats=2, random_state=0)
+    assert re.fullmatch(r"Refitting +\d+\.\d\d s\n", capsys.readouterr().err)
+    work(model.set_params(verbose=0), X, X[:, 0], n_repeats=2, random_state=0)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("honest", "stages"), [(False, 5), (True, 5)])

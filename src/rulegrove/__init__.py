@@ -1,7 +1,9 @@
 """rulegrove: short, ranked IF-THEN rules that predict like a forest."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rulegrove._lazy import load_later
+from rulegrove._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rulegrove import datasets
@@ -10,8 +12,8 @@ if TYPE_CHECKING:
     from rulegrove.estimators.model_file import load_model
     from rulegrove.estimators.regressor import RuleEnsembleRegressor
     from rulegrove.solvers import Fpc, Glmnet, Pathbuild, Spgl1
+    from rulegrove.warming import warm_up
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Fpc",
@@ -23,10 +25,10 @@ __all__ = [
     "Spgl1",
     "datasets",
     "load_model",
+    "warm_up",
 ]
 
-# Names are loaded when first asked for (PEP 562): scikit-learn and numba take a second or two, and whoever asks the
-# command line for help need not wait for them.
+# scikit-learn and numba take a second or two, and whoever asks the command line for help need not wait for them.
 _HOMES = {
     "Fpc": "solvers",
     "Glmnet": "solvers",
@@ -36,6 +38,7 @@ _HOMES = {
     "RuleEnsembleRegressor": "estimators.regressor",
     "Spgl1": "solvers",
     "load_model": "estimators.model_file",
+    "warm_up": "warming",
 }
 _FOLDERS = (
     "datasets",
@@ -49,19 +52,9 @@ _FOLDERS = (
     "report",
     "solvers",
 )
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name or part of the package on first use."""
-    value: Any
-    if name in _HOMES:
-        value = getattr(import_module(f"rulegrove.{_HOMES[name]}"), name)
-    elif name in _FOLDERS:
-        value = import_module(f"rulegrove.{name}")
-    else:
-        raise AttributeError(f"module 'rulegrove' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+__getattr__ = load_later(
+    globals(), {name: f"rulegrove.{home}" for name, home in (*_HOMES.items(), *zip(_FOLDERS, _FOLDERS, strict=True))}
+)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from rulegrove.exceptions import InvalidInputError
 
+PARQUET = (".parquet", ".parq", ".pq")  # ends of the names of Parquet files
+
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import narwhals as nw
-
 from rulegrove.exceptions import InvalidInputError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -25,6 +23,8 @@ def make_frame(columns: Mapping[str, Any], backend: Backend | None = None) -> An
     >>> make_frame({"a": [1, 2], "b": ["x", "y"]}, "pandas")["a"].tolist()
     [1, 2]
     """
+    import narwhals as nw
+
     candidates: tuple[Backend, ...] = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
     for name in candidates:
         try:

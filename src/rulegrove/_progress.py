@@ -35,7 +35,7 @@ class Progress:
         share = min(done / total, 1.0) if total else 1.0
         left = (now - self._started) * (1.0 - share) / share if share else 0.0
         bar = "█" * round(BAR_WIDTH * share)
-        sys.stderr.write(f"\r{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {left:4.1f} s left ")
+        sys.stderr.write(f"\r{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {_tell(left)} left ")
         sys.stderr.flush()
 
     def _rest(self) -> None:
@@ -51,3 +51,8 @@ class Progress:
             lines = [f"{name:<22} {seconds:7.2f} s\n" for name, seconds in self._spent.items()]
             sys.stderr.write(("\r\x1b[2K" if sys.stderr.isatty() else "") + "".join(lines))
         self._spent.clear()
+
+
+def _tell(seconds: float) -> str:
+    """Return seconds as one would say them; always as wide, so that each line covers the one before."""
+    return f"{seconds:6.1f} s" if seconds < 100.0 else f"{seconds / 60.0:4.0f} min"

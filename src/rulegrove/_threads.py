@@ -3,19 +3,23 @@
 import functools
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 @functools.cache
-def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+def _pool(n_threads: int, process: int) -> "ThreadPoolExecutor":
     """Return the pool of a process; a forked child gets one of its own, for threads do not survive a fork."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(n_threads, thread_name_prefix="rulegrove")
 
 
@@ -34,8 +38,10 @@ def run_tasks(task: Callable[[Item], Result], items: Iterable[Item], n_threads: 
 
 
 @functools.cache
-def _blas() -> ThreadpoolController:
+def _blas() -> "ThreadpoolController":
     """Handle on BLAS; finding it takes some milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 

@@ -1,6 +1,11 @@
 """Errors and warnings of rulegrove, each catchable by what scikit-learn's users already catch."""
 
-from sklearn.exceptions import ConvergenceWarning
+from typing import TYPE_CHECKING
+
+from rulegrove._lazy import load_later
+
+if TYPE_CHECKING:
+    from rulegrove._convergence import NotConvergedWarning as NotConvergedWarning
 
 
 class RulegroveWarning(UserWarning):
@@ -35,9 +40,8 @@ class KernelCacheWarning(RulegroveWarning):
     """Compiled kernels cannot be kept on disk, so that every process compiles them anew."""
 
 
-class NotConvergedWarning(RulegroveWarning, ConvergenceWarning):
-    """A solver reached its limit before its tolerance; the message says by how much."""
-
-
 class InvalidInputError(ValueError):
     """The data or a parameter cannot be used; the message names it, what was expected and the way out."""
+
+
+__getattr__ = load_later(globals(), {"NotConvergedWarning": "rulegrove._convergence"})

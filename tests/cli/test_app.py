@@ -1,5 +1,6 @@
 """The program as a shell sees it: quick help, exit codes, Ctrl-C, pipes, and terminals that know few letters."""
 
+import ast
 import io
 import json
 import os
@@ -12,31 +13,53 @@ import pytest
 import rulegrove
 from cli_tables import NAMES
 from rulegrove.cli import main
+from rulegrove.cli.app import COMMANDS
 from rulegrove.datasets import make_waveform
 
 PROGRAM = [sys.executable, "-m", "rulegrove"]
 
 
-def test_help_loads_nothing_heavy():
-    """Help is wanted at once; scikit-learn, numba and pyarrow take seconds."""
-    script = (
-        "import sys, rulegrove.cli\n"
-        "sys.argv = ['rulegrove', '--help']\n"
-        "try: rulegrove.cli.main()\n"
-        "except SystemExit as end: print(end.code)\n"
-        "print(sorted({'numpy', 'sklearn', 'numba', 'pyarrow', 'rich', 'pandas', 'narwhals'} & set(sys.modules)))"
-    )
-    lines = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    ).stdout.splitlines()
-    assert lines[0].startswith("Usage: rulegrove [OPTIONS] COMMAND")
-    assert lines[-2:] == ["0", "[]"]
+HEAVY = ("numpy", "pyarrow", "pandas", "scipy", "sklearn", "numba", "narwhals", "threadpoolctl")
+READING = """
+import sys, rulegrove.cli
+sys.argv[0] = "rulegrove"
+try: rulegrove.cli.main()
+except SystemExit as end: print(end.code or 0)
+print([name for name in {heavy} if name in sys.modules])
+"""
+
+
+def load_by(*words):
+    """Run a command in a process of its own; return its exit code, and which slow packages it loaded."""
+    script = READING.format(heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", script, *map(str, words)], capture_output=True, check=True, text=True)
+    code, loaded = done.stdout.splitlines()[-2:]
+    return int(code), ast.literal_eval(loaded)
+
+
+def test_what_needs_no_data_loads_nothing_heavy():
+    """Help and errors are wanted at once; scikit-learn, numba and pyarrow take seconds."""
+    assert load_by("--help") == (0, [])
+    assert load_by("fit", "--help") == (0, [])
+    assert load_by("fit", "--nothing") == (2, [])
+    assert load_by("fit", "nothing.csv", "--target", "y") == (1, [])
+    assert load_by("rules", "nothing.json") == (1, [])
+
+
+@pytest.mark.parametrize("fitted", ["three", "number"], indirect=True)
+def test_rules_are_read_without_what_fits_them(fitted, tmp_path):
+    model, data = fitted
+    assert load_by("rules", model) == (0, ["numpy"])
+    assert load_by("shorten", model, "--max-terms", 2, "-o", tmp_path / "short.json") == (0, ["numpy"])
+    assert load_by("rules", data) == (1, ["numpy"])
+    assert load_by("predict", data, data) == (1, ["numpy", "pyarrow"])
+    assert load_by("fit", data, "--target", "nothing") == (1, ["numpy", "pyarrow"])
 
 
 def test_version_help_and_completion(run):
     assert run("--version").stdout == f"rulegrove {rulegrove.__version__}\n"
     assert "Commands:" in run(code=2).stdout + run("--help").stdout
-    for command in ("fit", "rules", "shorten", "predict", "explain", "select", "export", "report", "datasets", "study"):
+    for command in COMMANDS:
         result = run(command, "-h")
         assert "--json" in result.stdout
         assert "--quiet" in result.stdout

@@ -7,7 +7,7 @@ import pytest
 
 from cli_tables import FAST, NAMES, SETTINGS, TARGET, make_table
 from rulegrove import RuleEnsembleClassifier, load_model
-from rulegrove.cli import large
+from rulegrove.cli import places
 from small_pools import shrink_pool
 
 
@@ -44,7 +44,7 @@ def test_a_fit_is_the_one_in_memory(run, folder, tmp_path, request, how, pool):
 
 
 def test_a_large_file_is_read_part_by_part(run, write, monkeypatch):
-    monkeypatch.setattr(large, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(places, "LARGE_BYTES", 1000)
     result = run("fit", write(make_table(target="number"), "a.parquet"), "-t", TARGET, *FAST)
     assert "read part by part" in result.stderr
     assert "regression, " in result.stderr

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rulegrove.cli.output import plain, print_csv, print_json, print_table, print_text
+from rulegrove.cli.output import plain, print_json, print_table, print_text
+from rulegrove.cli.writing import print_csv
 
 
 def test_json_is_strict(capsys):

@@ -25,6 +25,8 @@ def test_is_what_the_estimator_does(run, fitted, tmp_path, options, parameters):
     result = run("shorten", path, *options, "-o", tmp_path / "short.json")
     expected = load_model(path).shorten(**parameters)
     short = load_model(tmp_path / "short.json")
+    expected.save(tmp_path / "expected.json")
+    assert (tmp_path / "short.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
     X = pyarrow.csv.read_csv(data).drop_columns([TARGET])
     np.testing.assert_array_equal(short.predict(X), expected.predict(X))
     assert list(short.rules_) == list(expected.rules_)
@@ -48,8 +50,8 @@ def test_prints_the_list(run, read_json, fitted, tmp_path):
 
 
 def test_what_cannot_be_shortened_says_so(refuse, fitted, tmp_path):
-    refuse("shorten", fitted[0], "--max-terms", "few", says="The 'max_terms' parameter")
-    refuse("shorten", fitted[0], "--max-terms", "-1", says="The 'max_terms' parameter")
+    for word in ("few", "-1", "2.5"):
+        refuse("shorten", fitted[0], "--max-terms", word, says=f"a number from 0 on; got '{word}'")
     refuse("shorten", fitted[0], "-o", fitted[0], says="which is read")
     document = json.loads(fitted[0].read_text())
     del document["front"], document["checksum"]

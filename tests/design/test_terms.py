@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rulegrove.columns import Feature
 from rulegrove.design.linear import fit_linear_terms
 from rulegrove.design.terms import Linear, Terms
-from rulegrove.rules.rule import Condition, Rule
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Condition, Rule
 
 RULES = (Rule((Condition(0, upper=0.5),)), Rule((Condition(1, lower=0.0, missing=True),)))
 

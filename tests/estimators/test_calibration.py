@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
 
 from rulegrove import Glmnet, RuleEnsembleClassifier
 from rulegrove.datasets import load, make_waveform
+from rulegrove.estimators import calibration
 from rulegrove.estimators.calibration import Mean, Sigmoid, Steps, Temperature, fit_curves
 from rulegrove.exceptions import InvalidInputError
 
@@ -154,3 +155,14 @@ def test_a_given_point_has_nothing_to_calibrate_on():
     X, y = load("iris", return_X_y=True)
     with pytest.raises(InvalidInputError, match=r"`calibration`='sigmoid' is fitted on held-out scores"):
         RuleEnsembleClassifier(calibration="sigmoid", selection=0.1).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_links_of_odds_are_those_of_scipy():
+    """SciPy takes longer to load than everything else that prints rules."""
+    odds = np.array([-np.inf, -800.0, -40.0, -1.5, 0.0, 1e-9, 3.0, 36.0, 800.0, np.inf])
+    np.testing.assert_allclose(calibration.expit(odds), expit(odds), rtol=1e-14)
+    shares = np.array([0.0, 1e-300, 0.2, 0.5, 1.0 - 1e-12, 1.0])
+    np.testing.assert_allclose(calibration.logit(shares), logit(shares), rtol=1e-14)
+    scores = np.random.default_rng(0).normal(scale=300.0, size=(20, 4))
+    np.testing.assert_allclose(calibration.softmax(scores), softmax(scores, axis=1), rtol=1e-14)

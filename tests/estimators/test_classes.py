@@ -1,7 +1,5 @@
 """Classes as a target; `test_classifier.py` has what a user sees of them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
@@ -10,7 +8,6 @@ from rulegrove.estimators._sampling import Sampled, TargetCode, TargetSummary
 from rulegrove.estimators.classes import Classes, draw_labels
 from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Condition, Rule
 
 
 def sample(y, ranks=None, weights=None):
@@ -51,29 +48,6 @@ def test_recalled_pools_tell_the_mode():
     code = TargetCode(np.arange(3))
     assert [Classes().recall(code, n_pools=n).mode for n in (1, 3)] == ["shared", "ovr"]
     assert Classes(multiclass="grouped").recall(code, n_pools=1).mode == "grouped"
-
-
-RULE = Rule((Condition(0, upper=1.0),))
-
-
-@pytest.mark.parametrize(
-    ("coef", "speaks_for", "against"), [(2.0, "yes", False), (-2.0, "no", False), (0.0, "no", True)]
-)
-def test_a_term_of_two_classes_speaks_for_one_of_them(coef, speaks_for, against):
-    target = replace(Classes(), code=TargetCode(np.array(["no", "yes"])), shares=np.array([0.75, 0.25]))
-    about = target.describe_term(RULE, np.array([coef]), np.array([0.4, 0.6]))
-    assert about["speaks_for"] == speaks_for
-    assert about["against"] is against
-    assert about["coefficient"] == coef
-
-
-def test_a_term_of_three_classes_speaks_for_the_strongest():
-    target = replace(Classes(), code=TargetCode(np.arange(3)), shares=np.array([0.5, 0.3, 0.2]))
-    about = target.describe_term(RULE, np.array([0.5, -2.0, 1.0]), np.array([0.1, 0.2, 0.7]))
-    assert (about["speaks_for"], about["against"], about["coefficient"]) == (1, True, -2.0)
-    assert about["confidence"] == pytest.approx(0.8)
-    assert about["base_rate"] == pytest.approx(0.7)
-    assert about["coefficients"] == {0: 0.5, 1: -2.0, 2: 1.0}
 
 
 def test_labels_follow_their_probabilities():

@@ -8,11 +8,9 @@ import pytest
 
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
-from rulegrove.estimators._fitted import Fitted
-from rulegrove.estimators._lists import LONGEST
-from rulegrove.estimators.front import TOLERANCE, UNFAITHFUL, Front, FrontLine
-from rulegrove.estimators.model import RuleModel
-from rulegrove.estimators.number import Number
+from rulegrove.estimators.front import LONGEST, TOLERANCE, UNFAITHFUL, Front, FrontLine
+from rulegrove.estimators.meaning import NumberMeaning
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
@@ -33,7 +31,7 @@ def make_line(n_terms, loss=np.nan, excess_se=0.0, *, classes=1, shared=True, **
 
 
 def make_front(lines, base_loss=2.0, **options):
-    return Front(lines, loss_name="squared_error", base_loss=base_loss, describe=Number().rank, **options)
+    return Front(lines, meaning=NumberMeaning(), base_loss=base_loss, **options)
 
 
 def test_auto_is_the_shortest_list_within_one_standard_error_of_the_best():

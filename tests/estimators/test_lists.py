@@ -15,7 +15,6 @@ from rulegrove.estimators._lists import (
     EVERY_LENGTH,
     EXCHANGED,
     GROWTH,
-    LONGEST,
     RIDGE_OF_LINES,
     Large,
     Sheet,
@@ -25,6 +24,7 @@ from rulegrove.estimators._lists import (
     score_lists,
 )
 from rulegrove.estimators._training import Encoded, TrainingData
+from rulegrove.estimators.front import LONGEST
 from rulegrove.estimators.model import RuleModel
 from rulegrove.projection import LEAST_SURE, Listed, OfNumbers, OfProbabilities
 from rulegrove.rules.rule import Condition, Rule

@@ -32,7 +32,7 @@ from rulegrove import (
 )
 from rulegrove.columns import Columns
 from rulegrove.datasets import load
-from rulegrove.estimators import _checked_json, model_file
+from rulegrove.estimators import _checked_json, model_file, saved
 from rulegrove.estimators.figures import MIN_POINTS
 from rulegrove.estimators.front import Front
 from rulegrove.estimators.model_file import dump_model, parse_model, save_model
@@ -655,11 +655,11 @@ def test_a_model_of_many_terms_comes_back():
 
 def test_a_long_name_is_not_repeated_without_end(monkeypatch):
     """A name of a megabyte in each of 100,000 rules would be 100 GB of words."""
-    monkeypatch.setattr(model_file, "MAX_WORDS", 2**22)
+    monkeypatch.setattr(saved, "MAX_WORDS", 2**22)
     content = damaged(put("features", 0, "name", "x" * 2**20), "numbers")
     with pytest.raises(InvalidInputError, match="`terms` must be terms of no more than 4194304 characters in words"):
         parse_model(content)
-    monkeypatch.setattr(model_file, "MAX_WORDS", 100)
+    monkeypatch.setattr(saved, "MAX_WORDS", 100)
     with pytest.raises(InvalidInputError, match="a model file may have 100"):
         dump_model(fitted("numbers")[0])
 
@@ -670,10 +670,10 @@ def test_terms_of_the_front_are_not_repeated_without_end(monkeypatch):
     document = document_of(model)
     document["terms"] = []
     document["features"][0]["name"] = "x" * 2**20
-    monkeypatch.setattr(model_file, "MAX_WORDS", 2**22)
+    monkeypatch.setattr(saved, "MAX_WORDS", 2**22)
     with pytest.raises(InvalidInputError, match=r"`front.terms` must be terms of no more than 4194304 characters"):
         parse_model(json.dumps(document).encode())
-    monkeypatch.setattr(model_file, "MAX_WORDS", sum(len(row.text) for row in model.rules_) // 2)
+    monkeypatch.setattr(saved, "MAX_WORDS", sum(len(row.text) for row in model.rules_) // 2)
     with pytest.raises(InvalidInputError, match=r"The front of the model has \d+ characters; a model file may have"):
         dump_model(model)
 
@@ -687,7 +687,7 @@ def test_a_front_of_many_classes_takes_no_tables_in_advance(monkeypatch):
     assert n_cells < n_most  # so that the limit below is that of the front
     front = json.loads(content)["front"]
     front["lines"] *= n_most // n_cells + 1
-    monkeypatch.setattr(model_file, "MAX_CELLS", n_most)
+    monkeypatch.setattr(saved, "MAX_CELLS", n_most)
     assert parse_model(content).front_ is not None
     with pytest.raises(InvalidInputError, match=f"`front.lines` must be lines of no more than {n_most} coefficients"):
         parse_model(json.dumps({**json.loads(content), "front": front}).encode())
@@ -910,7 +910,7 @@ def test_glmnet_of_the_first_layout_is_auto():
 def write_references():
     """Write the reference files of the newest layout; those of older ones stay as they are."""
     for name, (make, X, y, own) in REFERENCE_MODELS.items():
-        path = REFERENCE / f"model-v{model_file.VERSION}-{name}.json"
+        path = REFERENCE / f"model-v{saved.VERSION}-{name}.json"
         model = make(n_candidates=8, max_terms=6, cv=2, honest_cv=False, random_state=0, n_jobs=1, **own).fit(X, y)
         model.save(path)
         rows = hard_rows(model, X, 30)

@@ -1,31 +1,55 @@
-"""The commands under one name."""
+"""The commands under one name, each loaded when it is asked for."""
 
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from rulegrove import __version__
-from rulegrove.cli.datasets import datasets
+from rulegrove._version import __version__
 from rulegrove.cli.errors import reporting
-from rulegrove.cli.explain import explain
-from rulegrove.cli.export import export
-from rulegrove.cli.fit import fit
-from rulegrove.cli.predict import predict
-from rulegrove.cli.report import report
-from rulegrove.cli.rules import rules
-from rulegrove.cli.select import select
-from rulegrove.cli.shorten import shorten
-from rulegrove.cli.study import study
+
+COMMANDS = (
+    "fit",
+    "rules",
+    "shorten",
+    "predict",
+    "explain",
+    "select",
+    "export",
+    "report",
+    "datasets",
+    "study",
+    "warm-up",
+)
 
 
 class _Group(TyperGroup):
-    """All commands, with help and errors in plain text: loading what draws frames takes as long as all the rest."""
+    """All commands, with help and errors in plain text: loading what draws frames takes as long as all the rest.
+
+    A command is a function in the module of its name, and only the one that runs is loaded: some read their options
+    from the sources of the estimators.
+    """
 
     def __init__(self, **settings: Any):
         super().__init__(**{**settings, "rich_markup_mode": None})
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        if cmd_name not in self.commands:
+            alone = typer.Typer(add_completion=False)
+            module = cmd_name.replace("-", "_")
+            alone.command(cmd_name)(reporting(getattr(import_module(f"rulegrove.cli.{module}"), module)))
+            self.commands[cmd_name] = typer.main.get_command(alone)
+        return self.commands[cmd_name]
 
 
 app = typer.Typer(
@@ -34,8 +58,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _command in (fit, rules, shorten, predict, explain, select, export, report, datasets, study):
-    app.command()(reporting(_command))
 
 
 def _print_version(asked: bool) -> None:

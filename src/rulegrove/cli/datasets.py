@@ -20,12 +20,13 @@ def datasets(
 
     Example: rulegrove datasets pima -o pima.csv
     """
-    from rulegrove.cli.output import print_csv, print_json, print_table
-    from rulegrove.cli.writing import check_outputs, write_table
+    from rulegrove.cli.output import print_json, print_table
+    from rulegrove.cli.places import check_outputs
+    from rulegrove.cli.writing import WRITERS, print_csv, write_table
     from rulegrove.datasets import load, names
     from rulegrove.exceptions import InvalidInputError
 
-    check_outputs({"--output": output}, table=True)
+    check_outputs({"--output": output}, kinds=WRITERS)
     if name is not None:
         table = load(name).frame("pyarrow")
         if output is not None:

@@ -11,7 +11,6 @@ from typing import Any, ParamSpec
 import typer
 
 from rulegrove._words import printable
-from rulegrove.cli.parameters import ensemble_options, selector_options
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
@@ -89,6 +88,8 @@ def name_options(words: str) -> str:
     >>> name_options("List it in `numeric_features`, or raise `max_bins`=255.")
     'List it in `--number`, or raise `--max-bins`=255.'
     """
+    from rulegrove.cli.parameters import ensemble_options, selector_options  # read from sources
+
     for phrase, option in _PHRASES.items():
         words = words.replace(phrase, option)
     known = {one.name for one in (*ensemble_options(), *selector_options())}

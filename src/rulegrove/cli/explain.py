@@ -38,9 +38,11 @@ def explain(
 ) -> None:
     """Tell what each rule added to the prediction of a row, and what the row holds."""
     from rulegrove.cli.output import print_json
+    from rulegrove.cli.places import check_inputs
     from rulegrove.cli.scoring import find_label, label_words, read_model, read_rows, take_attributes
     from rulegrove.exceptions import InvalidInputError
 
+    check_inputs([data])
     fitted = read_model(model)
     rows = read_rows(fitted, data)
     if row >= rows.num_rows:

@@ -31,18 +31,20 @@ def export(
 
     Example: rulegrove export model.json --to sql --dialect duckdb --table customers --keep id
     """
-    from rulegrove import export as exports
     from rulegrove._files import write_whole
     from rulegrove.cli.output import print_json, print_text
+    from rulegrove.cli.places import check_outputs
     from rulegrove.cli.scoring import read_model
-    from rulegrove.cli.writing import check_outputs
-    from rulegrove.estimators.model_file import dump_model
     from rulegrove.exceptions import InvalidInputError
 
     check_outputs({"--output": output}, [model])
     if to == "onnx" and output is None:
         raise InvalidInputError("An ONNX graph is no text; write it to a file with -o model.onnx.")
     fitted = read_model(model)
+
+    from rulegrove import export as exports
+    from rulegrove.estimators.model_file import dump_model
+
     parts = next(csv.reader([table], delimiter="."), [])  # of the table's name; double quotes hold a dot
     writers: dict[str, Callable[[], str | bytes]] = {
         "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or ()) + "\n",

@@ -1,5 +1,6 @@
 """`rulegrove fit`: from a table to ranked rules."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,9 @@ from rulegrove.cli.rules import describe_front, describe_model, print_rules, tel
 from rulegrove.cli.words import list_settings
 
 if TYPE_CHECKING:
+    from rulegrove.cli.large import LargeTraining
     from rulegrove.cli.scoring import Ensemble
+    from rulegrove.cli.training import Training
 
 
 # As many parameters as the command has options: typer reads them from here, in this order.
@@ -49,20 +52,18 @@ def fit(
 
     Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
     """
-    from rulegrove.cli import large, values
+    from rulegrove.cli.places import check_inputs, check_outputs
+
+    check_outputs({"--output": output, "--report": report}, [*data, rules])
+    check_inputs([*data, rules])
+    training = _read(data, target, columns, weights, groups, parameters.get("n_jobs"))
+    training.facts.tell()
+
+    from rulegrove.cli import values
     from rulegrove.cli.output import print_json
-    from rulegrove.cli.training import Training, read_training
-    from rulegrove.cli.writing import check_outputs
     from rulegrove.estimators.figures import tell_held_out
     from rulegrove.estimators.presets import find_settings
 
-    check_outputs({"--output": output, "--report": report}, [*data, rules])
-    training: Training | large.LargeTraining
-    if large.is_large(data):
-        training = large.read_large(data, target, columns, weights, groups, n_jobs=parameters.get("n_jobs"))
-    else:
-        training = read_training(data[0], target, columns, weights, groups)
-    training.facts.tell()
     words = {**parameters, "rules": None if rules is None else values.read_own_rules(rules), "force_rules": force_rules}
     settings = {**training.roles.settings, "verbose": int(shows_progress())}
     model = values.make_estimator(training.facts.task, training.facts.counts, words, **settings)
@@ -83,13 +84,33 @@ def fit(
         print_json({**told, "model": output, "report": report})
         return
     if output is None or not quiet:
-        print_rules(model, top)
-    tell_length(model)
+        print_rules(model.rules_, top)
+    tell_length(model.front_)
     if model.held_out_ is not None:
         note(tell_held_out(model.held_out_))
     if report is not None:
         note(f"Report written to '{report}'; open it in a browser.")
     note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.")
+
+
+def _read(
+    data: Sequence[Path],
+    target: str,
+    columns: options.Columns,
+    weights: str | None,
+    groups: str | None,
+    n_jobs: int | None,
+) -> "Training | LargeTraining":
+    """Return the table in memory, or in parts where it is large."""
+    from rulegrove.cli.places import is_large
+
+    if is_large(data):
+        from rulegrove.cli.large import read_large
+
+        return read_large(data, target, columns, weights, groups, n_jobs=n_jobs)
+    from rulegrove.cli.training import read_training
+
+    return read_training(data[0], target, columns, weights, groups)
 
 
 def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from rulegrove._files import PARQUET
 from rulegrove._progress import Progress
 from rulegrove._validation import count_threads
 from rulegrove.cli.errors import shows_progress
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import find_name
-from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.spreadsheets import mark_text
 from rulegrove.cli.training import Facts, Roles, check_text_target, check_values, find_roles, sort_kinds
 from rulegrove.cli.words import count
@@ -22,29 +22,20 @@ from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.predicting import predict_over
 from rulegrove.engines.reading import Layout, is_number
 from rulegrove.engines.sampling import draw_sample
-from rulegrove.engines.sources import SUFFIXES
 from rulegrove.engines.target import look_at
 from rulegrove.exceptions import InvalidInputError
 
-LARGE_BYTES = 2**29  # a Parquet file beyond 512 MB is not read into memory
+if TYPE_CHECKING:
+    from rulegrove.cli.scoring import Ensemble
+
 SHOWN_ROWS = 65536  # of the training rows that a report is made with
-
-
-def is_large(paths: Sequence[Path]) -> bool:
-    """Whether rows are read part by part: several files, a folder, a pattern, or a large Parquet file."""
-    if len(paths) > 1:
-        return True
-    [path] = paths
-    if path.is_dir() or (not path.exists() and "*" in path.name):
-        return True
-    return path.suffix.lower() in SUFFIXES and path.is_file() and path.stat().st_size > LARGE_BYTES
 
 
 def open_large(paths: Sequence[Path], n_jobs: Any = None) -> LocalEngine:
     """Open files that are read part by part; they must be Parquet."""
     for path in paths:
-        if path.is_file() and path.suffix.lower() not in SUFFIXES:
-            raise InvalidInputError(f"Several files must all be Parquet ({', '.join(SUFFIXES)}); '{path}' is not.")
+        if path.is_file() and path.suffix.lower() not in PARQUET:
+            raise InvalidInputError(f"Several files must all be Parquet ({', '.join(PARQUET)}); '{path}' is not.")
     return LocalEngine(list(paths), n_threads=count_threads(n_jobs))
 
 
@@ -65,7 +56,7 @@ class LargeTraining:
     roles: Roles
     facts: Facts
 
-    def fit(self, model: Ensemble) -> None:
+    def fit(self, model: "Ensemble") -> None:
         """Fit a model, part by part."""
         if self.roles.categorical:
             model.set_params(categorical_features=self.facts.kinds["categories"])
@@ -118,7 +109,7 @@ def read_large(
     return LargeTraining(engine, layout, roles, facts)
 
 
-def predict_large(model: Ensemble, paths: Sequence[Path], output: Path | None, keep: Sequence[str], raw: bool) -> int:
+def predict_large(model: "Ensemble", paths: Sequence[Path], output: Path | None, keep: Sequence[str], raw: bool) -> int:
     """Predict tables that are not read into memory, from file to file; return how many rows were written.
 
     Without an output predictions are refused, for they may be too many to print.

@@ -1,6 +1,5 @@
-"""Results on standard output: tables for people, CSV and JSON for programs."""
+"""Results on standard output: tables for people, JSON for programs."""
 
-import io
 import json
 import math
 import os
@@ -9,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rulegrove._words import printable
-from rulegrove.cli.spreadsheets import mark_text
-from rulegrove.cli.writing import write_csv
 
 WIDTH = 120  # of tables that do not go to a terminal
 NARROW = 100  # a terminal of fewer columns has little room
@@ -54,17 +50,6 @@ def print_text(words: str) -> None:
     if sys.stdout.isatty():
         words = "\n".join("\t".join(map(printable, line.split("\t"))) for line in words.split("\n"))
     sys.stdout.write(words)
-
-
-def print_csv(table: pa.Table, *, raw: bool = False) -> None:
-    """Print a table as CSV; `raw` as for `write_table`."""
-    safe = table if raw else mark_text(table)
-    if sys.stdout.isatty():
-        lines = io.BytesIO()
-        write_csv(safe, lines)
-        print_text(lines.getvalue().decode())
-    else:
-        write_csv(safe, sys.stdout.buffer)
 
 
 def print_json(document: Any) -> None:

@@ -25,14 +25,17 @@ def predict(
 
     The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
     """
-    from rulegrove.cli.large import is_large, predict_large
-    from rulegrove.cli.output import print_csv, print_json
+    from rulegrove.cli.output import print_json
+    from rulegrove.cli.places import check_inputs, check_outputs, is_large
     from rulegrove.cli.scoring import predict_table, read_model, read_rows
-    from rulegrove.cli.writing import check_outputs, write_table
+    from rulegrove.cli.writing import WRITERS, print_csv, write_table
 
-    check_outputs({"--output": output}, [model, *data], table=True)
+    check_outputs({"--output": output}, [model, *data], kinds=WRITERS)
+    check_inputs(data)
     fitted = read_model(model)
     if is_large(data):
+        from rulegrove.cli.large import predict_large
+
         n_rows = predict_large(fitted, data, output, keep or (), raw)
     else:
         table = predict_table(fitted, read_rows(fitted, data[0]), keep or ())

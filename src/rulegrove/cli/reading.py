@@ -17,6 +17,7 @@ import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
 
+from rulegrove.cli.places import check_file
 from rulegrove.cli.spreadsheets import holds_text, unmark_text
 from rulegrove.cli.words import count, list_names, suggest
 from rulegrove.columns.numbers import read_numbers
@@ -95,17 +96,6 @@ def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:
         return table
     numbers = pa.array(read_numbers(np.array(column.to_pylist(), dtype=object)), from_pandas=True)
     return table.set_column(table.column_names.index(name), name, numbers)
-
-
-def check_file(path: Path) -> None:
-    """Refuse what is no file, or holds nothing."""
-    if not path.exists():
-        near = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InvalidInputError(f"There is no file '{path}'.{suggest(path.name, near)}")
-    if path.is_dir():
-        raise InvalidInputError(f"'{path}' is a folder; give one file.")
-    if path.is_file() and not path.stat().st_size:
-        raise InvalidInputError(f"'{path}' is empty.")
 
 
 def _as_text(table: pa.Table, text: Collection[str]) -> pa.Table:

@@ -25,13 +25,16 @@ def report(
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """
     from rulegrove.cli.output import print_json
+    from rulegrove.cli.places import check_inputs, check_outputs
     from rulegrove.cli.scoring import read_model, read_rows, read_target, take_attributes
-    from rulegrove.cli.writing import check_outputs
     from rulegrove.exceptions import InvalidInputError
-    from rulegrove.report import write_report
 
     check_outputs({"--output": output}, [model, data])
+    check_inputs([data])
     fitted = read_model(model)
+
+    from rulegrove.report import write_report
+
     X: Any = None
     y: Any = None
     if data is not None and target is not None:

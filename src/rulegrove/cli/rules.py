@@ -10,6 +10,8 @@ from rulegrove.cli.words import count
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
+    from rulegrove.estimators.front import Front
+    from rulegrove.estimators.rule_table import RuleTable
 
 
 def rules(
@@ -19,44 +21,50 @@ def rules(
     quiet: options.Quiet = False,
 ) -> None:
     """Show the ranked rules of a model."""
-    from rulegrove.cli.output import print_json
-    from rulegrove.cli.scoring import read_model
+    from rulegrove.cli.places import check_file
 
-    fitted = read_model(model)
+    check_file(model)
+
+    from rulegrove.estimators.saved import read_saved
+
+    saved = read_saved(model)
     if as_json:
-        print_json(describe_model(fitted, top))
+        from rulegrove.cli.output import print_json
+        from rulegrove.estimators.model_file import make_model  # its settings are objects of the library
+
+        print_json(describe_model(make_model(saved), top))
     else:
-        print_rules(fitted, top)
+        print_rules(saved.rules, top)
 
 
-def print_rules(model: "Ensemble", top: int | None) -> None:
+def print_rules(rules: "RuleTable", top: int | None) -> None:
     """Print the most important terms of a model; None prints all."""
     from rulegrove.cli.output import print_table
 
-    terms = model.rules_[:top]
-    if not len(model.rules_):
+    terms = rules[:top]
+    if not len(rules):
         note("No term was worth keeping: the model is its intercept alone.")
     if not len(terms):
         return
-    cells = model.rules_.to_cells(top)
+    cells = rules.to_cells(top)
     if not any(cells.get("confidence", ())):  # which linear terms do not have
         cells.pop("confidence", None)
     print_table(cells, words=("rule", "class"), spare=("importance",))
-    hidden = len(model.rules_) - len(terms)
+    hidden = len(rules) - len(terms)
     if hidden > 0:
         note(f"... and {count(hidden, 'more term')}; importance is relative to the first.")
 
 
-def tell_length(model: "Ensemble") -> None:
+def tell_length(front: "Front | None") -> None:
     """Say how long the list of a model is and how well it did on held-out rows, beside the large model."""
     from rulegrove.estimators.figures import show_number, show_share
 
-    front = model.front_
     if front is None or front.chosen == len(front) - 1:
         return
     own, large = front[front.chosen], front[-1]
-    name, show = ("error", show_share) if model.model_.labels else ("root mean squared error", show_number)
-    lengths = (count(len(model.rules_), "term"), count(large.rules, "term"))
+    classes = front.loss_name == "log_loss"
+    name, show = ("error", show_share) if classes else ("root mean squared error", show_number)
+    lengths = (count(own.rules, "term"), count(large.rules, "term"))
     if own.held_out is None:
         note(f"A list of {lengths[0]}; the large model has {lengths[1]}.")
     else:

@@ -2,30 +2,37 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulegrove.cli.reading import check_file, convert_to_numbers, find_name, match_name, read_table
+from rulegrove.cli.places import check_file
+from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.words import list_names, suggest
-from rulegrove.estimators.classifier import RuleEnsembleClassifier
-from rulegrove.estimators.model_file import load_model
-from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
 
-Ensemble = RuleEnsembleClassifier | RuleEnsembleRegressor
+if TYPE_CHECKING:
+    from rulegrove.estimators.classifier import RuleEnsembleClassifier
+    from rulegrove.estimators.regressor import RuleEnsembleRegressor
+
+    Ensemble = RuleEnsembleClassifier | RuleEnsembleRegressor
 
 
-def read_model(path: Path) -> Ensemble:
-    """Read a model file."""
+def read_model(path: Path) -> "Ensemble":
+    """Read a model file; what is none is refused before all that an estimator needs is loaded."""
     check_file(path)
-    return load_model(path)
+    saved = read_saved(path)
+
+    from rulegrove.estimators.model_file import make_model
+
+    return make_model(saved)
 
 
-def label_words(model: Ensemble) -> dict[str, Any]:
+def label_words(model: "Ensemble") -> dict[str, Any]:
     """Return the classes of a model by their words; none where it predicts a number."""
     return {str(label): label for label in model.model_.labels}
 
@@ -38,7 +45,7 @@ def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) ->
     return labels[word]
 
 
-def read_rows(model: Ensemble, path: Path) -> pa.Table:
+def read_rows(model: "Ensemble", path: Path) -> pa.Table:
     """Read a table; columns that the model knows as text come as text, whatever they look like."""
     texts = [
         feature.source
@@ -48,7 +55,7 @@ def read_rows(model: Ensemble, path: Path) -> pa.Table:
     return read_table(path, text=texts)
 
 
-def read_target(model: Ensemble, path: Path, target: str) -> tuple[Any, Any]:
+def read_target(model: "Ensemble", path: Path, target: str) -> tuple[Any, Any]:
     """Read the attributes and the target of rows; those without a target are left out.
 
     Classes come as the model spells them, which a file may do otherwise.
@@ -67,7 +74,7 @@ def read_target(model: Ensemble, path: Path, target: str) -> tuple[Any, Any]:
     return X, np.array([labels.get(str(value), value) for value in values], dtype=object)
 
 
-def take_attributes(model: Ensemble, table: pa.Table) -> Any:
+def take_attributes(model: "Ensemble", table: pa.Table) -> Any:
     """Return the model's columns of a table, in the model's order; other columns are left out.
 
     A column that no term speaks of need not be there. A model that was fitted on an array has no names to go by: then
@@ -97,7 +104,7 @@ def _values(column: pa.ChunkedArray) -> Any:
     return column.cast(pa.float64()).to_numpy()
 
 
-def predict_table(model: Ensemble, rows: pa.Table, keep: Sequence[str]) -> pa.Table:
+def predict_table(model: "Ensemble", rows: pa.Table, keep: Sequence[str]) -> pa.Table:
     """Return some columns of the rows, then predictions, and for classes the probability of each."""
     X = take_attributes(model, rows)
     found = {"prediction": pa.array(model.predict(X).tolist())}

@@ -28,14 +28,17 @@ def select(
 ) -> None:
     """Choose the attributes that matter, by votes of repeated fits."""
     from rulegrove.cli.output import print_json, print_table
+    from rulegrove.cli.places import check_outputs
     from rulegrove.cli.training import read_training
-    from rulegrove.cli.values import read_settings
-    from rulegrove.cli.writing import check_outputs, write_table
-    from rulegrove.estimators.attributes import RuleAttributeSelector
+    from rulegrove.cli.writing import WRITERS, write_table
 
-    check_outputs({"--output": output}, [data], table=True)
+    check_outputs({"--output": output}, [data], kinds=WRITERS)
     training = read_training(data, target, columns, weights)
     training.facts.tell()
+
+    from rulegrove.cli.values import read_settings
+    from rulegrove.estimators.attributes import RuleAttributeSelector
+
     settings = {**read_settings(parameters), **training.roles.settings, "verbose": int(shows_progress())}
     selector = RuleAttributeSelector(task=training.facts.task, **settings)
     selector.fit(training.X, training.y, sample_weight=training.weights)

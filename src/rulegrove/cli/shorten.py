@@ -32,19 +32,34 @@ def shorten(
 
     Example: rulegrove shorten model.json --max-terms 8 -o short.json
     """
-    from rulegrove.cli.output import print_json
-    from rulegrove.cli.scoring import read_model
-    from rulegrove.cli.values import read_value
-    from rulegrove.cli.writing import check_outputs
+    from rulegrove._files import write_whole
+    from rulegrove.cli.places import check_file, check_outputs
+    from rulegrove.estimators.saved import read_saved
 
     check_outputs({"--output": output}, [model])
-    short = read_model(model).shorten(read_value(max_terms), max_rules=max_rules)
+    check_file(model)
+    short = read_saved(model).shorten(_read_length(max_terms), max_rules)
     if output is not None:
-        short.save(output)
+        write_whole(output, short.dump())
     if as_json:
-        print_json({**describe_model(short), "front": describe_front(short), "model": output})
+        from rulegrove.cli.output import print_json
+        from rulegrove.estimators.model_file import make_model  # its settings are objects of the library
+
+        fitted = make_model(short)
+        print_json({**describe_model(fitted), "front": describe_front(fitted), "model": output})
         return
     if output is None or not quiet:
-        print_rules(short, top)
-    tell_length(short)
+        print_rules(short.rules, top)
+    tell_length(short.front)
     note(f"Model saved to '{output}'." if output else "Not saved; -o short.json keeps the model.")
+
+
+def _read_length(word: str) -> int | str | None:
+    """Return the most terms of a list."""
+    from rulegrove.exceptions import InvalidInputError
+
+    if word.lower() in ("auto", "none"):
+        return None if word.lower() == "none" else "auto"
+    if not word.isdecimal():
+        raise InvalidInputError(f"`--max-terms` must be auto, none or a number from 0 on; got '{word}'.")
+    return int(word)

@@ -6,6 +6,7 @@ start programs and send data away. A single quote before it makes it text [1]_. 
 .. [1] OWASP, "CSV Injection".
 """
 
+import re
 from typing import TypeVar
 
 import pyarrow as pa
@@ -42,7 +43,9 @@ def unmark_text(table: T) -> T:
     {'a': ['=1+1', "'x'"]}
     """
     arrays = [_unmark(column) if holds_text(column.type) else column for column in table.columns]
-    return type(table).from_arrays(arrays, names=_unmark(pa.array(table.schema.names, pa.string())).to_pylist())
+    # Not as an array: making one of a list loads pandas, and names are few.
+    names = [name[1:] if re.match(_MARKED, name) else name for name in table.schema.names]
+    return type(table).from_arrays(arrays, names=names)
 
 
 def _mark(cells: pa.Array) -> pa.Array:

@@ -33,7 +33,7 @@ def study(
 ) -> None:
     """Rerun the paper: every table and figure, as results.csv, report.html and report.md."""
     from rulegrove.cli.output import print_json
-    from rulegrove.cli.writing import check_apart
+    from rulegrove.cli.places import check_apart
     from rulegrove.study import run
     from rulegrove.study.results import RESULTS_NAME
 

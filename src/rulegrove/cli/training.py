@@ -4,24 +4,24 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove._validation import MOST_CLASSES, guess_task
 from rulegrove.cli.errors import note
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import convert_to_numbers, find_name, read_table
-from rulegrove.cli.scoring import Ensemble
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
-from rulegrove.engines.reading import read_labels
 from rulegrove.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from rulegrove.cli.scoring import Ensemble
 
 SHOWN_CLASSES = 6
 NO_SPAN = (math.nan, math.nan, math.nan)
@@ -181,7 +181,7 @@ class Training:
     roles: Roles
     facts: Facts
 
-    def fit(self, model: Ensemble) -> None:
+    def fit(self, model: "Ensemble") -> None:
         """Fit a model."""
         model.fit(self.X, self.y, sample_weight=self.weights, groups=self.groups)
 
@@ -206,6 +206,8 @@ def read_training(
     """
     table = read_table(path, text=columns.categorical or ())
     roles = find_roles(table.column_names, target, columns, weights, groups)
+    from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
+
     target = roles.target
     if target in roles.numbers:
         table = convert_to_numbers(table, target)
@@ -261,6 +263,8 @@ def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
         Values of the target: text, or true and false.
     task : {"auto", "classification", "regression"}
     """
+    from rulegrove._validation import MOST_CLASSES
+
     words = [str(value) for value in values]
     numbers = read_distinct(words)
     n_numbers = sum(not math.isnan(numbers[word]) for word in words)
@@ -285,6 +289,8 @@ def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
 
 def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
     """Return the target of the rows that have one."""
+    from rulegrove.engines.reading import read_labels
+
     if not known.num_rows:
         raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
     try:

@@ -4,16 +4,19 @@ import ast
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rulegrove.cli.parameters import SEED
-from rulegrove.cli.reading import check_file
-from rulegrove.cli.scoring import Ensemble, find_label
+from rulegrove.cli.places import check_file
+from rulegrove.cli.scoring import find_label
 from rulegrove.cli.words import suggest
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers import SOLVERS, Solver
+
+if TYPE_CHECKING:
+    from rulegrove.cli.scoring import Ensemble
 
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
@@ -86,7 +89,7 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     return {"random_state": SEED, **settings}
 
 
-def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], **settings: Any) -> Ensemble:
+def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], **settings: Any) -> "Ensemble":
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
     Parameters

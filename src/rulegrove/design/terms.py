@@ -9,8 +9,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Feature
 from rulegrove.design.linear import LinearTerms
-from rulegrove.rules.rule import Rule, write_value
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Rule, write_value
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -281,7 +281,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
 def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -> Fit:
     """Fit to statistics alone."""
     data, features = _without_rows(statistics), statistics.features
-    settled = settle(settings, target, data, prepare_solver(settings, target), by_rows=False)
+    settled = settle(settings, target, data, prepare_solver(settings, target))
     solver = settled.solver
     if solver.needs_rows:
         raise InvalidInputError(f"{solver!r} needs rows; refit with a solver of the squared loss, such as Glmnet().")
@@ -305,7 +305,7 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
             n_threads=n_threads,
             on_progress=Progress(settings.verbose).stage("Solving"),
         )
-        pools.append(Pool(design, [], outputs))
+        pools.append(Pool(design, [], outputs, []))
     told = {"solver": solver, "selection": settled.selection, "max_terms": None}
     told = {name: value for name, value in told.items() if settings.is_open(name)}
     fitted, target = link_large([pools], large_of(pools), target, data, None)

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from rulegrove._files import PARQUET
 from rulegrove.engines.base import BATCH_ROWS, Batch, NamedError, group_neighbours, naming
 from rulegrove.exceptions import InvalidInputError
 
 PARTITION_ROWS = 2**18  # rows of a partition, about: several for each thread, and merging states costs next to nothing
-SUFFIXES = (".parquet", ".parq", ".pq")
 
 
 class Part(ABC):
@@ -186,7 +186,7 @@ def find_files(source: str | os.PathLike[str]) -> list[Path]:
         found = sorted(
             file
             for file in path.rglob("*")
-            if file.suffix.lower() in SUFFIXES and not any(part[0] in "._" for part in file.relative_to(path).parts)
+            if file.suffix.lower() in PARQUET and not any(part[0] in "._" for part in file.relative_to(path).parts)
         )
         if not found:
             raise InvalidInputError(f"'{path}' is a folder without Parquet files (*.parquet).")

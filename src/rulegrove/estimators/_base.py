@@ -26,7 +26,7 @@ from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import Figures
-from rulegrove.estimators.front import Front
+from rulegrove.estimators.front import Front, need_front
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.pipeline import Fit, fit_source
@@ -34,7 +34,6 @@ from rulegrove.estimators.presets import NAMES, Presets, find_settings, settle_p
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
-from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
 
@@ -274,11 +273,7 @@ class BaseRuleEnsemble(BaseEstimator):
         True
         """
         fit = self.recall_fit()
-        if fit.front is None:
-            raise InvalidInputError(
-                f"This {type(self).__name__} has no front of shorter lists: it comes from a file of an older version, "
-                "or from `engines.refit`. Fit it anew to shorten it."
-            )
+        need_front(fit.front, type(self).__name__)
         new: Self = clone(self).set_params(max_terms=max_terms, max_rules=max_rules)
         check_parameters(new)
         new.take_over(fit.shorten(max_terms, max_rules))

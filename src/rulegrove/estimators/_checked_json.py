@@ -71,7 +71,7 @@ def check_size(content: bytes, name: str, kind: str = "model") -> None:
         )
 
 
-def checksum(document: dict[str, Any]) -> str:
+def checksum(document: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a document but for its own field `checksum`.
 
     It is that of the values: layout and the order of keys do not matter, as the keys are sorted and white space is left

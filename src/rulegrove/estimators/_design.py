@@ -37,13 +37,16 @@ class Request:
     output : int, optional
         The only output that they serve; all by default.
     held_out : int, optional
-        The only fold that is told apart from the others; all are by default.
+        The only fold that is told apart from the others.
+    apart : bool
+        Whether all folds are told apart, where none is the only one.
     """
 
     rules: tuple[Rule, ...]
     linear: LinearTerms
     output: int | None = None
     held_out: int | None = None
+    apart: bool = True
 
     @property
     def outputs(self) -> slice:
@@ -52,9 +55,15 @@ class Request:
 
     def sides(self, folds: IntArray) -> IntArray:
         """Return the folds as the request tells them apart."""
-        if self.held_out is None:
+        if self.held_out is None and self.apart:
             return folds
         return np.where(folds < 0, NEVER_HELD_OUT, (folds == self.held_out).astype(np.int64))
+
+    def count_sides(self, n_folds: int) -> int:
+        """Return how many folds the request tells apart of so many."""
+        if self.held_out is not None:
+            return 2
+        return n_folds if self.apart else 1
 
 
 @dataclass(frozen=True)

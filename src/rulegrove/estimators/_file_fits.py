@@ -9,7 +9,6 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators._file_terms import decode_label
-from rulegrove.estimators.calibration import Curves, Sigmoid, Steps, Temperature
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Parameter, Path, Solver, Status
@@ -178,29 +177,3 @@ def _decode_parameter(value: Value, *, solvers: bool) -> Any:
     if solvers and isinstance(value.raw, dict) and "solver" in value.raw:
         return decode_solver(value)
     return value.maybe(decode_label)
-
-
-# What turns scores into probabilities.
-
-
-def decode_calibration(value: Value, n_outputs: int) -> Temperature | Curves | None:
-    """Return what turns scores of so many outputs into probabilities."""
-    if value.is_null:
-        return None
-    fields = value.fields([], {"slope": None, "curves": None})
-    if fields["slope"].is_null == fields["curves"].is_null:
-        value.refuse("null, or an object with either a slope or curves")
-    if fields["curves"].is_null:
-        return Temperature(fields["slope"].number())
-    return Curves(tuple(_decode_curve(item) for item in fields["curves"].items(n_outputs)))
-
-
-def _decode_curve(value: Value) -> Sigmoid | Steps:
-    if isinstance(value.raw, dict) and "slope" in value.raw:
-        fields = value.fields(["slope", "shift"])
-        return Sigmoid(fields["slope"].number(), fields["shift"].number())
-    fields = value.fields(["scores", "probabilities"])
-    scores = fields["scores"].numbers()
-    if not scores.size or (np.diff(scores) <= 0).any():
-        fields["scores"].refuse("one rising number or more")
-    return Steps(scores, fields["probabilities"].numbers(len(scores), 0.0, 1.0))

@@ -1,7 +1,7 @@
 """The front of a model as plain JSON values, and back: each term once, then the lines that have it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,11 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._checked_json import Value, encode
-from rulegrove.estimators._fitted import Fitted
 from rulegrove.estimators.front import Front, FrontLine
-from rulegrove.estimators.model import RuleModel
-from rulegrove.estimators.target import Target
+from rulegrove.estimators.meaning import Meaning
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias
-from rulegrove.solvers import BaseSolver
+from rulegrove.rules.rule import Alias, Rule
 
 _MEASURES = ("error", "error_se", "loss", "loss_se", "excess_se")
 
@@ -137,22 +134,19 @@ class FrontReader:
     ----------
     features : tuple of Feature
     columns : tuple of str
-    target : Target
-    solver : BaseSolver
-        The one that tells what scores of the large model mean.
+    meaning : Meaning
     limits : Limits
     """
 
     features: tuple[Feature, ...]
     columns: tuple[str, ...]
-    target: Target
-    solver: BaseSolver
+    meaning: Meaning
     limits: Limits
 
     @property
     def n_outputs(self) -> int:
         """Outputs of every line."""
-        return self.target.code.n_outputs
+        return self.meaning.n_outputs
 
     def decode(self, value: Value) -> Front:
         """Return the models of every length."""
@@ -173,9 +167,8 @@ class FrontReader:
             fields["lines"].refuse("a list of one line or more")
         return Front(
             lines,
-            loss_name=self.target.loss_name,
+            meaning=self.meaning,
             base_loss=fields["base_loss"].number(0.0, special=True),
-            describe=self.target.rank,
             chosen=fields["chosen"].integer(0, len(lines) - 1),
         )
 
@@ -216,7 +209,7 @@ class FrontReader:
             columns = kept.positions(len(terms))
             row[columns] = values.numbers(len(columns))
         intercepts, several = fields["intercepts"].numbers(self.n_outputs), self.n_outputs > 1
-        link = self.target.decode_link(fields["calibration"])
+        link = self.meaning.decode_link(fields["calibration"])
         model = RuleModel(
             self.features,
             terms,
@@ -225,7 +218,7 @@ class FrontReader:
             self.columns,
         )
         fitted = Fitted(
-            replace(self.target, fitted_link=link).link_model(model, self.solver),
+            self.meaning.link_model(model, link),
             fields["importances"].numbers(len(terms), 0.0),
             np.array([one.support for one in own], dtype=np.float64),
             np.array([one.mean_target for one in own], dtype=np.float64),
@@ -235,4 +228,4 @@ class FrontReader:
         )
         measures = {name: fields[name].number(0.0, special=True) for name in _MEASURES}
         measures["fidelity"] = fields["fidelity"].number(special=True)
-        return FrontLine(fitted, link, **measures, held_out=fields["held_out"].maybe(self.target.decode_figures))
+        return FrontLine(fitted, link, **measures, held_out=fields["held_out"].maybe(self.meaning.decode_figures))

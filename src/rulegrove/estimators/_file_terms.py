@@ -12,8 +12,7 @@ from rulegrove.design.linear import LinearTerms
 from rulegrove.design.terms import Linear, Term, Terms
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Condition, Rule
-from rulegrove.rules.simplify import Alias
+from rulegrove.rules.rule import Alias, Condition, Rule
 
 _SHARE_SLACK = 1e-6  # shares of weights are sums, which rounding may take beyond 0 or 1
 _KINDS: dict[str, tuple[type, ...]] = {  # what labels of each type are in Python

@@ -1,6 +1,6 @@
 """What is made of the chosen points: the model, what the rows say about its terms, held-out scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,39 +14,9 @@ from rulegrove.estimators._design import Design
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.projection import Point
-from rulegrove.rules.rule import Rule
-from rulegrove.rules.simplify import Alias
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A model and what the training rows say about its terms, in rank order.
-
-    Attributes
-    ----------
-    model : RuleModel
-    importances : ndarray of shape (n_terms,)
-        ``|coefficient|`` times the standard deviation of the term, summed over the outputs.
-    supports : ndarray of shape (n_terms,)
-        Mean of the term in design units: of a rule the weighted share of rows on which it holds.
-    mean_targets : ndarray of shape (n_terms,)
-        Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
-    aliases : tuple of tuple of Alias
-    output_means : ndarray of shape (n_outputs,)
-        Mean of each output over all training rows.
-    class_shares : mapping from Rule to ndarray of shape (n_classes,), optional
-        Share of each class where a rule holds, where it is known without the rows.
-    """
-
-    model: RuleModel
-    importances: FloatArray
-    supports: FloatArray
-    mean_targets: FloatArray
-    aliases: tuple[tuple[Alias, ...], ...]
-    output_means: FloatArray
-    class_shares: Mapping[Rule, FloatArray] | None = None
+from rulegrove.rules.rule import Alias, Rule
 
 
 @dataclass

@@ -128,12 +128,12 @@ class Grown:
 
     data: TrainingData
     output: int | None
-    candidates: Candidates | None
+    candidates: Candidates
     of_folds: list[Candidates]
 
     def requests(self) -> list[Request]:
         """Return what is to be counted: the candidates of all rows first."""
-        whole = [] if self.candidates is None else [Request(*self.candidates, self.output)]
+        whole = [Request(*self.candidates, self.output, apart=not self.of_folds)]
         return whole + [Request(*own, self.output, fold) for fold, own in enumerate(self.of_folds)]
 
 

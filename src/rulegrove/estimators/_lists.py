@@ -16,13 +16,13 @@ from rulegrove.design.terms import Linear, Term, Terms
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._design import as_problems
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.front import LONGEST
 from rulegrove.projection import Listed, Point, Projection, project
 from rulegrove.rules.rule import Rule
 from rulegrove.subset import Reference, order_terms
 
 EVERY_LENGTH = 30  # lists have every length up to this,
 GROWTH = 1.15  # then each is so many times as long as the one before,
-LONGEST = 60  # up to this: nobody reads more, and the large model itself comes next
 EXCHANGED = 0.2  # chance that a column of an imagined row has the value of another row
 RIDGE_OF_LINES = 0.01  # of the usual one: slopes are few, and may have to be steep
 

@@ -10,24 +10,15 @@ from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._fitted import Fitted, HeldOut, make_model
+from rulegrove.estimators._fitted import HeldOut, make_model
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._judging import Judging, LineSums, measure_lines
-from rulegrove.estimators._lists import (
-    LONGEST,
-    Large,
-    Scorer,
-    Sheet,
-    list_lengths,
-    make_lists,
-    score_large,
-    score_lists,
-)
+from rulegrove.estimators._lists import Large, Scorer, Sheet, list_lengths, make_lists, score_large, score_lists
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units, shift
 from rulegrove.estimators.calibration import Link
-from rulegrove.estimators.front import Front, FrontLine
-from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.front import LONGEST, Front, FrontLine
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.target import Target
 from rulegrove.projection import Point
 from rulegrove.rules.rule import Rule
@@ -132,7 +123,7 @@ def make_front(
     stage = progress.stage("Shortening")
     lists = shortening.make(data, data.rows, large, link, lengths, orders)
     stage(1, 1 + n_folds)
-    front = partial(Front, loss_name=target.loss_name, describe=target.rank)
+    front = partial(Front, meaning=target.meaning)
     designs = [[pool.design for pool in pools] for pools in runs]
 
     def describe(points: Sequence[Sequence[Point]], links: Sequence[Link | None]) -> list[Fitted]:

@@ -5,14 +5,16 @@ The units are powers of two, so that no digit changes, and one wherever that wil
 
 import math
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove.design.statistics import Moments
-from rulegrove.selection import Selection
-from rulegrove.solvers.base import BaseSolver, Parameter, Path
+
+if TYPE_CHECKING:
+    from rulegrove.design.statistics import Moments
+    from rulegrove.selection import Selection
+    from rulegrove.solvers.base import BaseSolver, Path
 
 SAFE = 200  # exponents of two up to which numbers are as they are: 1.6e60, whose fourth power is still a number
 
@@ -80,15 +82,15 @@ class Units:
             "fit_weight": -self.target - self.weight,
         }
 
-    def take_solver(self, solver: BaseSolver) -> BaseSolver:
+    def take_solver(self, solver: "BaseSolver") -> "BaseSolver":
         """Return a solver whose penalties, radii and residuals are in these units."""
         return solver.in_units({name: -exponent for name, exponent in self._of_parameters.items()})
 
-    def give_solver(self, solver: BaseSolver) -> BaseSolver:
+    def give_solver(self, solver: "BaseSolver") -> "BaseSolver":
         """Return a solver in the user's units."""
         return solver.in_units(self._of_parameters)
 
-    def take_point(self, solver: BaseSolver, selection: str | float) -> str | float:
+    def take_point(self, solver: "BaseSolver", selection: str | float) -> str | float:
         """Return a given point of a path in these units; steps are steps in any."""
         if isinstance(selection, str) or solver.counts_steps:
             return selection
@@ -98,12 +100,12 @@ class Units:
         """Return a variance of the target in these units."""
         return shift(float(variance), -2 * self.target)
 
-    def give_path(self, path: Path) -> Path:
+    def give_path(self, path: "Path") -> "Path":
         """Return a path in the user's units."""
-        name = path.parameter.name
+        varied = path.parameter
         return replace(
             path,
-            parameter=Parameter(name, shift(path.parameter.values, self._of_parameters.get(name, 0))),
+            parameter=replace(varied, values=shift(varied.values, self._of_parameters.get(varied.name, 0))),
             penalties=shift(path.penalties, self.target),
             coefs=shift(path.coefs, self.target),
             intercepts=shift(path.intercepts, self.target),
@@ -113,7 +115,7 @@ class Units:
             relaxed=None if path.relaxed is None else self.give_path(path.relaxed),
         )
 
-    def give_selection(self, selection: Selection, given: str | float) -> Selection:
+    def give_selection(self, selection: "Selection", given: str | float) -> "Selection":
         """Return a choice in the user's units, who may have given the point."""
         square = 2 * self.target
         name = selection.rule.split()[0]
@@ -131,7 +133,7 @@ class Units:
         coef, intercept = point
         return shift(coef, self.target), shift(intercept, self.target)
 
-    def give_moments(self, moments: Moments) -> Moments:
+    def give_moments(self, moments: "Moments") -> "Moments":
         """Return sums over rows with the target in the user's units; the weights stay."""
         return replace(
             moments,

@@ -1,5 +1,6 @@
 """`RuleAttributeSelector`: the attributes that rules need."""
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -271,16 +272,16 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         """Do all repetitions, some at a time."""
         rng = make_rng(self.random_state)
         halves = _complementary_halves(training.data, self.n_repeats, rng)
-        progress = Progress(self.verbose).stage("Repeating")
+        progress, done = Progress(self.verbose).stage("Repeating"), itertools.count(1)
 
-        def repeat(task: tuple[int, IntArray, np.random.Generator]) -> _Repetition:
-            number, rows, own_rng = task
+        def repeat(task: tuple[IntArray, np.random.Generator]) -> _Repetition:
+            rows, own_rng = task
             found = self._repeat(settings, training, rows, solver, own_rng)
-            progress(number + 1, self.n_repeats)
+            progress(next(done), self.n_repeats)
             return found
 
         with one_blas_thread():
-            tasks = list(zip(range(self.n_repeats), halves, rng.spawn(self.n_repeats), strict=True))
+            tasks = zip(halves, rng.spawn(self.n_repeats), strict=True)
             repetitions = run_tasks(repeat, tasks, count_threads(self.n_jobs))
         progress.close()
         return repetitions

@@ -1,17 +1,34 @@
-"""Probabilities from scores, fitted on scores of rows that were held out."""
+"""Probabilities from scores, fitted on scores of rows that were held out.
+
+SciPy and scikit-learn are loaded by what is fitted with them: the records are also read by who lists rules.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, logit, softmax
-from sklearn.isotonic import IsotonicRegression
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.losses import Squared
 
 _NEWTON_STEPS = 100
+
+
+def expit(odds: FloatArray) -> FloatArray:
+    """Return the probability of log odds."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+def logit(probability: FloatArray | float) -> FloatArray:
+    """Return the log odds of a probability."""
+    with np.errstate(divide="ignore"):  # certainty is infinite odds
+        return np.asarray(np.log(probability) - np.log1p(-np.asarray(probability)))
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return the probabilities of classes in proportion to the exponentials of their scores, row by row."""
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 class Curve(Protocol):
@@ -40,7 +57,7 @@ class Sigmoid:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
-        return np.asarray(expit(self.slope * scores + self.shift))
+        return expit(self.slope * scores + self.shift)
 
     def invert(self, probability: float) -> float:
         """Return the score of a probability."""
@@ -99,6 +116,8 @@ class Steps:
     @classmethod
     def fit(cls, scores: FloatArray, positive: BoolArray, weights: FloatArray) -> "Steps":
         """Fit by weighted least squares among the rising functions."""
+        from sklearn.isotonic import IsotonicRegression
+
         fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         fitted.fit(scores, positive.astype(np.float64), sample_weight=weights)
         return cls(np.asarray(fitted.X_thresholds_, np.float64), np.asarray(fitted.y_thresholds_, np.float64))
@@ -117,7 +136,7 @@ class Mean:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
-        return Squared().probability(scores)
+        return np.asarray((np.clip(scores, -1.0, 1.0) + 1.0) / 2.0)
 
     def invert(self, probability: float) -> float:
         """Return the score of a probability."""
@@ -147,7 +166,7 @@ class Temperature:
         if scores.ndim == 1:
             positive = expit(self.slope * scores)
             return np.column_stack([1.0 - positive, positive])
-        return np.asarray(softmax(self.slope * scores, axis=1))
+        return softmax(self.slope * scores)
 
     def find_scores(self, shares: FloatArray) -> FloatArray:
         """Return the score of each output at which the classes have these probabilities."""
@@ -164,6 +183,8 @@ class Temperature:
         codes : ndarray of shape (n_rows,)
         weights : ndarray of shape (n_rows,)
         """
+        from scipy.optimize import minimize_scalar
+
         columns = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
         n_classes = columns.shape[1]
         share = n_classes / (float(weights.sum()) + n_classes)

@@ -1,8 +1,8 @@
 """A target that is one of two or more classes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import entropy
@@ -10,20 +10,15 @@ from sklearn.utils import compute_class_weight
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_class_labels
-from rulegrove.design.terms import Term
-from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators import autos
-from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._file_figures import decode_class_figures
-from rulegrove.estimators._file_fits import decode_calibration
-from rulegrove.estimators._fitted import Fitted, HeldOut, share_classes
+from rulegrove.estimators._fitted import HeldOut, share_classes
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link, find_link, fit_calibration
 from rulegrove.estimators.figures import Agreement, ClassFigures, judge_classes, share_of_classes
-from rulegrove.estimators.model import RuleModel, choose_classes
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.meaning import ClassMeaning, Meaning
+from rulegrove.estimators.model import Fitted, RuleModel, choose_classes
 from rulegrove.estimators.settings import Settings, is_auto
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
@@ -63,11 +58,6 @@ class Classes(Target):
     losses = ("squared", "ramp", "squared_hinge", "logistic")
     others = "numbers"
     values = "classes"
-    about = ("speaks_for", "confidence", "base_rate", "probability_from", "probability_to")
-    stored = ("classes", "multiclass", "calibration")
-    stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
-    evidence = "shares"
-    loss_name = "log_loss"
     projection = OfProbabilities()
     needs_rows = True
 
@@ -313,107 +303,25 @@ class Classes(Target):
         assert probabilities is not None
         return lambda rng: draw_labels(self.labels, probabilities, rng)
 
-    def encode(self) -> dict[str, Any]:
-        """Return the labels, the mode, the calibration and the shares of the classes, if these are known."""
-        shares = {} if self.shares is None else {"class_shares": encode(self.shares)}
-        labels, link = file_terms.encode_classes(self.labels), encode(self.fitted_link)
-        return {"classes": labels, "multiclass": self.mode, "calibration": link, **shares}
+    @property
+    def meaning(self) -> ClassMeaning:
+        """What terms say about the classes."""
+        return ClassMeaning(self.labels, self.shares, self.mode, self.fitted_link)
 
-    def decode(self, fields: Mapping[str, Value]) -> Self:
-        """Return the target of a model file."""
-        code = TargetCode(file_terms.decode_classes(fields["classes"]))
-        return replace(
-            self,
-            code=code,
-            mode=fields["multiclass"].text(["ovr", "shared", "grouped"]),
-            shares=fields["class_shares"].maybe(lambda own: file_terms.decode_shares(own, len(code.labels))),
-            fitted_link=decode_calibration(fields["calibration"], code.n_outputs),
-        )
-
-    def decode_link(self, value: Value) -> Link | None:
-        """Return what turns scores into probabilities; None for the meaning of the loss."""
-        return decode_calibration(value, self.code.n_outputs)
-
-    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
-        """Tell for which class a term speaks most, and what it says about each."""
-        n_classes = len(self.labels)
-        shares = np.zeros(n_classes) if evidence is None else file_terms.decode_shares(evidence, n_classes)
-        return self.describe_term(term, coefs, shares)
-
-    def decode_figures(self, value: Value) -> ClassFigures:
-        """Return accuracy, log loss and more on held-out rows."""
-        return decode_class_figures(value, len(self.labels))
+    def recall_meaning(self, meaning: Meaning) -> Self:
+        """Return the classes of a model file."""
+        assert isinstance(meaning, ClassMeaning)
+        code = TargetCode(meaning.labels)
+        return replace(self, code=code, mode=meaning.mode, shares=meaning.shares, fitted_link=meaning.link)
 
     @property
     def base_rates(self) -> FloatArray | None:
         """Share of the second of two classes, or of each, among the training rows."""
         return self.shares if self.shares is None or len(self.shares) > 2 else self.shares[1:]
 
-    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
-        """Tell for each term which class it speaks for and how sure it is."""
-        model = fitted.model
-        if self.code.n_outputs == 1:
-            shares = list(np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0)
-        else:
-            known = fitted.class_shares or {}
-            nothing = np.zeros(len(self.labels))
-            shares = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in model.terms]
-        coefs = np.atleast_2d(model.coefs).T
-        return [self.describe_term(*one) for one in zip(model.terms, coefs, shares, strict=True)]
-
-    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
-        """Return the table of the described terms of a model, with what they do to the probability of their class.
-
-        A rule starts at the base rates, and so does a linear term at the mean of its attribute: see
-        `RuleModel.follow_terms`. The first model files know no base rates.
-        """
-        if self.shares is None:
-            return RuleTable(rows, self.about)
-        told = []
-        for row, coefs, moved in zip(
-            rows, np.atleast_2d(model.coefs).T, np.swapaxes(model.follow_terms(self.shares), 0, 1), strict=True
-        ):
-            strongest, positive = find_class(coefs)
-            first, last = (moved[:, strongest] if positive else 1.0 - moved[:, strongest]).tolist()
-            told.append(replace(row, probability_from=first, probability_to=last))
-        return RuleTable(told, self.about)
-
     def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
         """Return the share of each of more than two classes where each rule holds."""
         return None if self.code.n_outputs == 1 else share_classes(data, rules)
-
-    def describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
-        """Tell for which class a term speaks most, and what it says about each.
-
-        Parameters
-        ----------
-        term : Rule or Linear
-        coefs : ndarray of shape (n_outputs,)
-        shares : ndarray of shape (n_classes,)
-            Of the training rows on which a rule holds.
-        """
-        labels = self.labels.tolist()
-        strongest, positive = find_class(coefs)
-        is_rule = isinstance(term, Rule)
-        share = float(shares[strongest])
-        base = None if self.shares is None else float(self.shares[strongest])
-        return {
-            "coefficient": float(coefs[0] if len(labels) == 2 else coefs[strongest]),
-            "speaks_for": self.labels[strongest],
-            "against": not positive,
-            "confidence": (share if positive else 1.0 - share) if is_rule else None,
-            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
-            "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
-            "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
-        }
-
-
-def find_class(coefs: FloatArray) -> tuple[int, bool]:
-    """Return the place of the class that a term says most about, and whether it speaks for that class."""
-    if len(coefs) == 1:
-        return int(coefs[0] > 0), bool(coefs[0])
-    strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
-    return strongest, bool(coefs[strongest] > 0)
 
 
 def read_codes(targets: FloatArray) -> IntArray:

@@ -1,20 +1,21 @@
 """The front: models of every length from one fit, and what each of them costs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
-from rulegrove.estimators._fitted import Fitted
-from rulegrove.estimators._lists import LONGEST
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.meaning import Meaning
+from rulegrove.estimators.model import Fitted
 from rulegrove.estimators.rule_table import RuleTable, html_row
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
+LONGEST = 60  # terms of a list: nobody reads more, and the large model itself comes next
 # What a shorter list may lose of the deviance that the best one explains: a table of a million rows tells a thousand
 # rules from nine hundred, which nobody needs to know.
 TOLERANCE = 0.01
@@ -93,12 +94,10 @@ class Front(Sequence[FrontLine]):
     Parameters
     ----------
     lines : iterable of FrontLine
-    loss_name : str
-        What `FrontLine.loss` is, as the name of a column.
+    meaning : Meaning
+        What the terms of a line say, and what `FrontLine.loss` is.
     base_loss : float
         That of a model without terms.
-    describe : callable
-        Returns the table of the terms of a line.
     chosen : int
         The line that the model is.
 
@@ -114,17 +113,9 @@ class Front(Sequence[FrontLine]):
     True
     """
 
-    def __init__(
-        self,
-        lines: Iterable[FrontLine],
-        *,
-        loss_name: str,
-        base_loss: float,
-        describe: Callable[[Fitted], RuleTable],
-        chosen: int = -1,
-    ) -> None:
+    def __init__(self, lines: Iterable[FrontLine], *, meaning: Meaning, base_loss: float, chosen: int = -1) -> None:
         self._lines = tuple(lines)
-        self.loss_name, self.base_loss, self.describe = loss_name, base_loss, describe
+        self.meaning, self.base_loss = meaning, base_loss
         self.chosen = chosen % len(self._lines)
 
     @overload
@@ -139,6 +130,11 @@ class Front(Sequence[FrontLine]):
     def __len__(self) -> int:
         return len(self._lines)
 
+    @property
+    def loss_name(self) -> str:
+        """What the losses are, as the name of a column."""
+        return self.meaning.loss_name
+
     def list_rules(self, index: int) -> RuleTable:
         """Return the terms of a line, ranked and in words.
 
@@ -147,13 +143,11 @@ class Front(Sequence[FrontLine]):
         index : int
             Of the line.
         """
-        return self.describe(self._lines[index].fitted)
+        return self.meaning.rank(self._lines[index].fitted)
 
     def choosing(self, chosen: int) -> "Front":
         """Return the same front with another line chosen."""
-        return Front(
-            self._lines, loss_name=self.loss_name, base_loss=self.base_loss, describe=self.describe, chosen=chosen
-        )
+        return Front(self._lines, meaning=self.meaning, base_loss=self.base_loss, chosen=chosen)
 
     def choose(self, max_terms: int | str | None, max_rules: int | None = None) -> int:
         """Return the line of the shortest list that is good enough.
@@ -232,6 +226,36 @@ class Front(Sequence[FrontLine]):
         header, *rows = self._cells()
         body = "".join(html_row(row) for row in rows)
         return f"<table><thead>{html_row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def need_front(front: Front | None, estimator: str) -> Front:
+    """Return the front of a model, or say why it has none."""
+    if front is None:
+        raise InvalidInputError(
+            f"This {estimator} has no front of shorter lists: it comes from a file of an older version, "
+            "or from `engines.refit`. Fit it anew to shorten it."
+        )
+    return front
+
+
+def settle_length(
+    settings: Mapping[str, Any], line: FrontLine, max_terms: int | str | None, found: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return settings that were found for a fit, as they are for a model of another length.
+
+    Parameters
+    ----------
+    settings : mapping
+    line : FrontLine
+        The length that was chosen.
+    max_terms : int, "auto" or None
+        What was asked for.
+    found : mapping
+        What depends on the line, where rows were held out: each line has a calibration of its own.
+    """
+    kept = {name: value for name, value in settings.items() if name != "max_terms"}
+    own = {} if line.held_out is None else found
+    return {**kept, **own, **({"max_terms": line.terms} if max_terms == "auto" else {})}
 
 
 def _show(value: float, error: float) -> str:

@@ -1,19 +1,22 @@
 """A fitted model: ranked terms, their coefficients, the intercept, and nothing of training."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.columns import Columns, Feature, list_sources
-from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
+from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators.calibration import Link
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Alias, Rule
+
+if TYPE_CHECKING:
+    from rulegrove.columns import Columns
+    from rulegrove.design.bits import BitMatrix, RuleProgram
 
 BLOCK_ROWS = 16384  # rows scored at once: values and bits of a block stay in cache
 
@@ -74,8 +77,10 @@ class RuleModel:
         return list_sources(self.features[feature] for feature in used)
 
     @cached_property
-    def _program(self) -> RuleProgram:
-        """The rules, compiled."""
+    def _program(self) -> "RuleProgram":
+        """The rules, compiled; who only reads them does without the kernels."""
+        from rulegrove.design.bits import compile_rules
+
         return compile_rules([term for term in self.terms if isinstance(term, Rule)], len(self.features))
 
     @cached_property
@@ -85,10 +90,10 @@ class RuleModel:
         bounds = np.array([(line.lower, line.upper, line.fill) for line in lines], dtype=np.float64)
         return np.array([line.feature for line in lines], dtype=np.int64), np.ascontiguousarray(bounds.T[:, :, None])
 
-    def _bits(self, columns: Columns, rows: slice | IntArray) -> BitMatrix:
+    def _bits(self, columns: "Columns", rows: slice | IntArray) -> "BitMatrix":
         return self._program.evaluate(columns.take(rows, self._program.used_features))
 
-    def _linear_values(self, columns: Columns, rows: slice | IntArray) -> FloatArray:
+    def _linear_values(self, columns: "Columns", rows: slice | IntArray) -> FloatArray:
         """`Linear.values` of all linear terms at once, an ndarray of shape (n_linear, n_rows)."""
         features, (lower, upper, fill) = self._lines
         values = columns.take(rows, features)
@@ -96,7 +101,7 @@ class RuleModel:
         np.copyto(values, fill, where=np.isnan(values))
         return values
 
-    def score_rows(self, columns: Columns, rows: slice | IntArray) -> FloatArray:
+    def score_rows(self, columns: "Columns", rows: slice | IntArray) -> FloatArray:
         """Score some rows: rules, then linear terms, each in rank order, so that a sum never depends on other rows."""
         n_rows = len(range(*rows.indices(columns.n_rows))) if isinstance(rows, slice) else len(rows)
         coefs = np.atleast_2d(self.coefs)
@@ -110,7 +115,7 @@ class RuleModel:
                 scores += own * values
         return scores.T if self.coefs.ndim == 2 else scores[0]
 
-    def score(self, columns: Columns, n_threads: int = 1) -> FloatArray:
+    def score(self, columns: "Columns", n_threads: int = 1) -> FloatArray:
         """Return the score F of every row, ndarray of shape (n_rows,) or (n_rows, n_outputs)."""
         blocks = _blocks(columns.n_rows)
         parts = run_tasks(lambda block: self.score_rows(columns, block), blocks, n_threads)
@@ -161,7 +166,7 @@ class RuleModel:
             return np.asarray(self.classes[choose_classes(scores)])
         return scores if self.inverse is None else self.inverse(scores)
 
-    def values(self, columns: Columns) -> FloatArray:
+    def values(self, columns: "Columns") -> FloatArray:
         """Every term on every row, ndarray of shape (n_rows, n_terms), in rank order."""
         values = np.empty((columns.n_rows, len(self.terms)))
         for rows in _blocks(columns.n_rows):
@@ -170,6 +175,35 @@ class RuleModel:
             if self._linear_places.size:
                 values[rows, self._linear_places] = self._linear_values(columns, rows).T
         return values
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and what the training rows say about its terms, in rank order.
+
+    Attributes
+    ----------
+    model : RuleModel
+    importances : ndarray of shape (n_terms,)
+        ``|coefficient|`` times the standard deviation of the term, summed over the outputs.
+    supports : ndarray of shape (n_terms,)
+        Mean of the term in design units: of a rule the weighted share of rows on which it holds.
+    mean_targets : ndarray of shape (n_terms,)
+        Mean of the (first) output that a rule speaks about where it holds; means nothing for a linear term.
+    aliases : tuple of tuple of Alias
+    output_means : ndarray of shape (n_outputs,)
+        Mean of each output over all training rows.
+    class_shares : mapping from Rule to ndarray of shape (n_classes,), optional
+        Share of each class where a rule holds, where it is known without the rows.
+    """
+
+    model: RuleModel
+    importances: FloatArray
+    supports: FloatArray
+    mean_targets: FloatArray
+    aliases: tuple[tuple[Alias, ...], ...]
+    output_means: FloatArray
+    class_shares: Mapping[Rule, FloatArray] | None = None
 
 
 def choose_classes(scores: FloatArray) -> IntArray:

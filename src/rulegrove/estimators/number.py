@@ -1,6 +1,6 @@
 """A target that is a number."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -8,17 +8,14 @@ import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_regression_target
-from rulegrove.design.terms import Term
-from rulegrove.estimators._checked_json import Value
-from rulegrove.estimators._file_figures import decode_number_figures
-from rulegrove.estimators._fitted import Fitted, HeldOut
+from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.figures import Agreement, NumberFigures, judge_numbers
+from rulegrove.estimators.meaning import NumberMeaning
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.target import Target
 from rulegrove.losses import Huber, Loss, Squared
-from rulegrove.rules.rule import Rule
 
 HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
 
@@ -36,8 +33,7 @@ class Number(Target):
     losses = ("squared", "huber")
     others = "two classes"
     values = "numbers"
-    about = ("mean_target",)
-    evidence = "mean_target"
+    meaning = NumberMeaning()
 
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values as finite float64."""
@@ -54,14 +50,6 @@ class Number(Target):
             return Squared()
         delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
         return Huber(delta) if delta > 0 else Squared()
-
-    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
-        """Tell the coefficient of each term, and the mean of the target where a rule holds."""
-        model = fitted.model
-        return [
-            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
-            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
-        ]
 
     def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> NumberFigures:
         """Tell R squared and the errors on held-out rows."""
@@ -82,11 +70,3 @@ class Number(Target):
         """Return what adds to each score the residual of another row."""
         residuals = self.check(y, len(scores)) - scores
         return lambda rng: model.decide(scores + rng.permutation(residuals))
-
-    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
-        """Tell the coefficient of a term, and the mean of the target where a rule holds."""
-        return {"coefficient": float(coefs[0]), "mean_target": None if evidence is None else evidence.number()}
-
-    def decode_figures(self, value: Value) -> NumberFigures:
-        """Return R squared and the errors on held-out rows."""
-        return decode_number_figures(value)

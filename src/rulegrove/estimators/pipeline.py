@@ -13,7 +13,7 @@ from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Counted, Request
-from rulegrove.estimators._fitted import Fitted, HeldOut, make_model, score_held_out, share_importance
+from rulegrove.estimators._fitted import HeldOut, make_model, score_held_out, share_importance
 from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
@@ -24,8 +24,8 @@ from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._shortening import Shortening, large_of, make_front, share_rules
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
 from rulegrove.estimators.figures import Figures
-from rulegrove.estimators.front import Front
-from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.front import Front, settle_length
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
@@ -120,16 +120,13 @@ class Fit:
         line = self.front[place]
         model = line.fitted.model
         target = replace(self.target, fitted_link=line.link)
-        settled = {name: value for name, value in self.settled.items() if name != "max_terms"}  # that of another length
-        if line.held_out is not None:  # each line has a calibration of its own
-            settled |= target.settled
         return replace(
             self,
             model=model,
             rules=self.front.list_rules(place),
             feature_importances=share_importance(model, line.fitted.importances),
             target=target,
-            settled={**settled, **({"max_terms": line.terms} if max_terms == "auto" else {})},
+            settled=settle_length(self.settled, line, max_terms, target.settled),
             held_out=line.held_out,
             front=self.front.choosing(place),
         )
@@ -419,7 +416,7 @@ def finish(pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: di
     outputs, model = [chosen for pool in pools for chosen in pool.outputs], fitted.model
     return Fit(
         model=model,
-        rules=target.rank(fitted),
+        rules=target.meaning.rank(fitted),
         feature_importances=share_importance(model, fitted.importances),
         paths=PerOutput(chosen.path for chosen in outputs),
         selections=PerOutput(chosen.selection for chosen in outputs),

@@ -1,23 +1,21 @@
 """What a model predicts. Each kind of target is one class, and nothing else asks for the kind."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
-from rulegrove.design.terms import Term
-from rulegrove.estimators._checked_json import Value
 from rulegrove.estimators._constraints import Constraints
-from rulegrove.estimators._fitted import Fitted, HeldOut
+from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Agreement, Figures
-from rulegrove.estimators.model import RuleModel
-from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.estimators.meaning import Meaning
+from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.settings import Settings
 from rulegrove.joint_selection import Joint
 from rulegrove.losses import Loss
@@ -41,16 +39,6 @@ class Target(ABC):
         What other losses are for, in words.
     values : {"classes", "numbers"}
         What the values are before they are encoded.
-    about : tuple of str
-        Fields of a `RankedTerm` that tell of it; "confidence" or "mean_target" is what other rows can bear out.
-    stored : tuple of str
-        What a model file tells of it.
-    stored_later : dict
-        The same with what stands for it in files that have none.
-    evidence : str
-        What a model file tells of a rule.
-    loss_name : str
-        The loss by which lists of different lengths are judged, as the name of a column.
     projection : Projection
         How a short list is brought near to what the large model says.
     needs_rows : bool
@@ -64,11 +52,6 @@ class Target(ABC):
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
     values: ClassVar[str]
-    about: ClassVar[tuple[str, ...]]
-    stored: ClassVar[tuple[str, ...]] = ()
-    stored_later: ClassVar[Mapping[str, Any]] = {}
-    evidence: ClassVar[str]
-    loss_name: ClassVar[str] = "squared_error"
     projection: ClassVar[Projection] = OfNumbers()
     needs_rows: ClassVar[bool] = False
     code: TargetCode = UNLEARNED
@@ -194,36 +177,17 @@ class Target(ABC):
         """Return a model of another length with its own link."""
         return model
 
-    def rank(self, fitted: Fitted) -> RuleTable:
-        """Return the terms of a model with what they say, the most important first."""
-        model = fitted.model
-        rows = [
-            RankedTerm(
-                rank=place + 1,
-                kind="rule" if isinstance(term, Rule) else "linear",
-                text=term.text(model.features),
-                importance=float(fitted.importances[place]),
-                support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
-                aliases=tuple(
-                    f"{'not ' * alias.opposite}{alias.rule.text(model.features)}" for alias in fitted.aliases[place]
-                ),
-                term=term,
-                **about,
-            )
-            for place, (term, about) in enumerate(zip(model.terms, self.describe(fitted), strict=True))
-        ]
-        return self.tabulate(rows, model)
-
-    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
-        """Return the table of the described terms of a model, with what its link to predictions makes of them."""
-        return RuleTable(rows, self.about)
-
+    @property
     @abstractmethod
-    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
-        """Tell what each term says about the target, as fields of a `RankedTerm`."""
+    def meaning(self) -> Meaning:
+        """What terms say about it, once it is learned, and what a model file tells of it."""
+
+    def recall_meaning(self, meaning: Meaning) -> Self:
+        """Return the target of a model file."""
+        return self
 
     def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
-        """Return what the training rows tell of rules beyond the statistics, if `describe` needs it: class shares."""
+        """Tell what the training rows say of rules beyond the statistics, if their meaning needs that: class shares."""
         return None
 
     @abstractmethod
@@ -245,26 +209,6 @@ class Target(ABC):
     @abstractmethod
     def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
         """Return what draws targets of the rows as if a model, of which these are the scores, were true."""
-
-    def encode(self) -> dict[str, Any]:
-        """Return what a model file tells of it."""
-        return {}
-
-    def decode(self, fields: Mapping[str, Value]) -> Self:
-        """Return the target of a model file."""
-        return self
-
-    @abstractmethod
-    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
-        """Tell what a term of a model file says about the target, as `describe` does; a rule has evidence."""
-
-    def decode_link(self, value: Value) -> Link | None:
-        """Return what turns the scores of a model of any length into predictions, from a model file."""
-        return None if value.is_null else value.refuse("null")
-
-    @abstractmethod
-    def decode_figures(self, value: Value) -> Figures:
-        """Return how well held-out rows were predicted, from a model file."""
 
     @property
     def base_rates(self) -> FloatArray | None:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
 from rulegrove.estimators._training import make_rng
@@ -134,7 +135,8 @@ def interaction_null(
         raise InvalidInputError(f"`n_repeats` must be at least 2 for a spread; got {n_repeats}.")
     observed = interactions(model, X, sample_weight=sample_weight)
     rng = make_rng(random_state)
-    replicates = []
+    replicates: list[Interactions] = []
+    progress = Progress(model.verbose).stage("Refitting")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedColumnWarning)  # the fit of the model has warned
         additive = _fit_additive(model, X, y, sample_weight, _draw_seed(rng))
@@ -142,9 +144,11 @@ def interaction_null(
         scores = sample.model.score(sample.columns, count_threads(additive.n_jobs))
         draw = additive.recall_target().draw(sample.model, scores, y)
         for _ in range(n_repeats):
-            refitted = clone(model).set_params(random_state=_draw_seed(rng))
+            refitted = clone(model).set_params(random_state=_draw_seed(rng), verbose=0)
             refitted.fit(X, draw(rng), sample_weight=sample_weight)
             replicates.append(interactions(refitted, X, sample_weight=sample_weight))
+            progress(len(replicates), n_repeats)
+    progress.close()
     return InteractionNull(
         observed,
         NullDistribution(observed.total, np.stack([replicate.total for replicate in replicates])),
@@ -154,7 +158,7 @@ def interaction_null(
 
 def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Any:
     """Fit the model without interaction."""
-    additive = clone(settle_preset(model)).set_params(max_conditions=1, random_state=seed)
+    additive = clone(settle_preset(model)).set_params(max_conditions=1, random_state=seed, verbose=0)
     additive.set_params(max_terms=None, max_rules=None)  # a short list would lack some of the main effects
     additive.set_params(**additive.make_target().draw_by(validates=isinstance(additive.selection, str)))
     return additive.fit(X, y, sample_weight=sample_weight)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import as_table
@@ -246,15 +247,18 @@ def _fit_all(
     given = check_weights(sample_weight, keys.size)
     weights = np.ones(keys.size) if given is None else given
     fits: list[BaseRuleEnsemble] = []
+    progress = Progress(model.verbose).stage("Refitting")
     while len(fits) < n_repeats:
         parts = split_halves(keys, np.flatnonzero(weights), rng) if vary == "halves" else (np.arange(keys.size),)
         for rows in parts:
             own = np.zeros(keys.size)
             own[rows] = weights[rows]
-            copy = clone(model).set_params(random_state=int(rng.integers(2**31)))
+            copy = clone(model).set_params(random_state=int(rng.integers(2**31)), verbose=0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DroppedColumnWarning)
                 fits.append(copy.fit(table, y, sample_weight=own))
+            progress(len(fits), n_repeats)
+    progress.close()
     return fits
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rulegrove import __version__
 from rulegrove._files import write_whole
+from rulegrove._version import __version__
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model

@@ -235,3 +235,11 @@ class Rule:
         if len(parts) > 1:
             parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
         return " and ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A rule that says on the training rows what the kept one says, or the exact opposite."""
+
+    rule: Rule
+    opposite: bool

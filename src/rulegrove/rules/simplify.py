@@ -7,17 +7,9 @@ import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.rules._kernels import keep_different
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Alias, Rule
 
 ROUNDING = 1e-12  # share of the total weight that sums of float weights may be off by; integers compare exactly
-
-
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """A rule that says on the training rows what the kept one says, or the exact opposite."""
-
-    rule: Rule
-    opposite: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli_tables import TARGET, make_table
-from rulegrove.cli.writing import check_outputs
+from rulegrove.cli.places import check_outputs
 from rulegrove.exceptions import InvalidInputError
 
 

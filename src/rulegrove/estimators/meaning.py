@@ -1,0 +1,277 @@
+"""What a model means: what its terms say about the target, and how a model file tells it.
+
+Nothing here needs rows or a solver, so that who only reads rules loads none of what fits them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove.design.terms import Term
+from rulegrove.estimators import _file_terms as file_terms
+from rulegrove.estimators._checked_json import Value, encode
+from rulegrove.estimators._file_figures import decode_class_figures, decode_number_figures
+from rulegrove.estimators._file_links import decode_link, decode_plain
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.rule_table import RankedTerm, RuleTable
+from rulegrove.rules.rule import Rule
+
+
+class Meaning(ABC):
+    """What the outputs of a model stand for.
+
+    Attributes
+    ----------
+    about : tuple of str
+        Fields of a `RankedTerm` that tell of the target; "confidence" or "mean_target" is what other rows can bear out.
+    stored : tuple of str
+        What a model file tells of it.
+    stored_later : dict
+        The same with what stands for it in files that have none.
+    evidence : str
+        What a model file tells of a rule.
+    loss_name : str
+        The loss by which lists of different lengths are judged, as the name of a column.
+    link : Temperature or Curves, optional
+        What was fitted to held-out scores to turn scores into predictions.
+    n_outputs : int
+    """
+
+    about: ClassVar[tuple[str, ...]]
+    stored: ClassVar[tuple[str, ...]] = ()
+    stored_later: ClassVar[Mapping[str, Any]] = {}
+    evidence: ClassVar[str]
+    loss_name: ClassVar[str] = "squared_error"
+    link: Link | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """Scores of a row."""
+        return 1
+
+    def rank(self, fitted: Fitted) -> RuleTable:
+        """Return the terms of a model with what they say, the most important first."""
+        model = fitted.model
+        rows = [
+            RankedTerm(
+                rank=place + 1,
+                kind="rule" if isinstance(term, Rule) else "linear",
+                text=term.text(model.features),
+                importance=float(fitted.importances[place]),
+                support=float(fitted.supports[place]) if isinstance(term, Rule) else 1.0,
+                aliases=tuple(
+                    f"{'not ' * alias.opposite}{alias.rule.text(model.features)}" for alias in fitted.aliases[place]
+                ),
+                term=term,
+                **about,
+            )
+            for place, (term, about) in enumerate(zip(model.terms, self.describe(fitted), strict=True))
+        ]
+        return self.tabulate(rows, model)
+
+    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
+        """Return the table of the described terms of a model, with what its link to predictions makes of them."""
+        return RuleTable(rows, self.about)
+
+    def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model of a file with what turns its scores into predictions."""
+        return model
+
+    @abstractmethod
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
+        """Tell what each term says about the target, as fields of a `RankedTerm`."""
+
+    def encode(self) -> dict[str, Any]:
+        """Return what a model file tells of it."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def decode(cls, fields: Mapping[str, Value]) -> Self:
+        """Return the meaning of a model file."""
+
+    @abstractmethod
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell what a term of a model file says about the target, as `describe` does; a rule has evidence."""
+
+    def decode_link(self, value: Value) -> Link | None:
+        """Return what turns the scores of a model of any length into predictions, from a model file."""
+        return None if value.is_null else value.refuse("null")
+
+    def encode_link(self, link: Link | None) -> dict[str, Any]:
+        """Return what a model file tells of a link to predictions, where there is one."""
+        return {}
+
+    @abstractmethod
+    def decode_figures(self, value: Value) -> Figures:
+        """Return how well held-out rows were predicted, from a model file."""
+
+
+class NumberMeaning(Meaning):
+    """A number, whose score is the prediction itself."""
+
+    about = ("mean_target",)
+    evidence = "mean_target"
+
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
+        """Tell the coefficient of each term, and the mean of the target where a rule holds."""
+        model = fitted.model
+        return [
+            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
+            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
+        ]
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, Value]) -> Self:
+        """Return the meaning, of which a model file tells nothing."""
+        return cls()
+
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell the coefficient of a term, and the mean of the target where a rule holds."""
+        return {"coefficient": float(coefs[0]), "mean_target": None if evidence is None else evidence.number()}
+
+    def decode_figures(self, value: Value) -> Figures:
+        """Return R squared and the errors on held-out rows."""
+        return decode_number_figures(value)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeaning(Meaning):
+    """Classes: one output for the second of two, or one for each of more.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        The classes, sorted.
+    shares : ndarray of shape (n_classes,), optional
+        Share of each class in the (weighted) training rows.
+    mode : str
+        How several classes were fitted.
+    link : Temperature or Curves, optional
+        What was fitted to held-out scores to turn scores into probabilities; None for the meaning of the loss.
+    plain : Temperature or Curves, optional
+        The meaning of the loss, where a file has told it.
+    """
+
+    about = ("speaks_for", "confidence", "base_rate", "probability_from", "probability_to")
+    stored = ("classes", "multiclass", "calibration")
+    stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
+    evidence = "shares"
+    loss_name = "log_loss"
+
+    labels: AnyArray
+    shares: FloatArray | None = None
+    mode: str = "ovr"
+    link: Link | None = None
+    plain: Link | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """One for two classes."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
+        """Tell for each term which class it speaks for and how sure it is."""
+        model = fitted.model
+        if self.n_outputs == 1:
+            shares = list(np.column_stack([1.0 - fitted.mean_targets, 1.0 + fitted.mean_targets]) / 2.0)
+        else:
+            known = fitted.class_shares or {}
+            nothing = np.zeros(len(self.labels))
+            shares = [known.get(term, nothing) if isinstance(term, Rule) else nothing for term in model.terms]
+        coefs = np.atleast_2d(model.coefs).T
+        return [self.describe_term(*one) for one in zip(model.terms, coefs, shares, strict=True)]
+
+    def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
+        """Return the table of the described terms of a model, with what they do to the probability of their class.
+
+        A rule starts at the base rates, and so does a linear term at the mean of its attribute: see
+        `RuleModel.follow_terms`. The first model files know no base rates.
+        """
+        if self.shares is None:
+            return RuleTable(rows, self.about)
+        told = []
+        for row, coefs, moved in zip(
+            rows, np.atleast_2d(model.coefs).T, np.swapaxes(model.follow_terms(self.shares), 0, 1), strict=True
+        ):
+            strongest, positive = find_class(coefs)
+            first, last = (moved[:, strongest] if positive else 1.0 - moved[:, strongest]).tolist()
+            told.append(replace(row, probability_from=first, probability_to=last))
+        return RuleTable(told, self.about)
+
+    def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model with its labels, and with what its scores say of them."""
+        return replace(model, classes=self.labels, link=link or self.plain)
+
+    def describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
+        """Tell for which class a term speaks most, and what it says about each.
+
+        Parameters
+        ----------
+        term : Rule or Linear
+        coefs : ndarray of shape (n_outputs,)
+        shares : ndarray of shape (n_classes,)
+            Of the training rows on which a rule holds.
+        """
+        labels = self.labels.tolist()
+        strongest, positive = find_class(coefs)
+        is_rule = isinstance(term, Rule)
+        share = float(shares[strongest])
+        base = None if self.shares is None else float(self.shares[strongest])
+        return {
+            "coefficient": float(coefs[0] if len(labels) == 2 else coefs[strongest]),
+            "speaks_for": self.labels[strongest],
+            "against": not positive,
+            "confidence": (share if positive else 1.0 - share) if is_rule else None,
+            "base_rate": (base if positive else 1.0 - base) if is_rule and base is not None else None,
+            "coefficients": None if len(labels) == 2 else dict(zip(labels, coefs.tolist(), strict=True)),
+            "confidences": dict(zip(labels, shares.tolist(), strict=True)) if is_rule else None,
+        }
+
+    def encode(self) -> dict[str, Any]:
+        """Return the labels, the mode, the calibration and the shares of the classes, if these are known."""
+        shares = {} if self.shares is None else {"class_shares": encode(self.shares)}
+        labels = file_terms.encode_classes(self.labels)
+        return {"classes": labels, "multiclass": self.mode, **self.encode_link(self.link), **shares}
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, Value]) -> Self:
+        """Return the classes of a model file."""
+        labels = file_terms.decode_classes(fields["classes"])
+        mode = fields["multiclass"].text(["ovr", "shared", "grouped"])
+        shares = fields["class_shares"].maybe(lambda own: file_terms.decode_shares(own, len(labels)))
+        n_outputs = 1 if len(labels) == 2 else len(labels)
+        plain = decode_plain(fields["outputs"], n_outputs, mode)
+        return cls(labels, shares, mode, decode_link(fields["calibration"], n_outputs), plain)
+
+    def decode_link(self, value: Value) -> Link | None:
+        """Return what turns scores into probabilities; None for the meaning of the loss."""
+        return decode_link(value, self.n_outputs)
+
+    def encode_link(self, link: Link | None) -> dict[str, Any]:
+        """Return what turns scores into probabilities."""
+        return {"calibration": encode(link)}
+
+    def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
+        """Tell for which class a term speaks most, and what it says about each."""
+        n_classes = len(self.labels)
+        shares = np.zeros(n_classes) if evidence is None else file_terms.decode_shares(evidence, n_classes)
+        return self.describe_term(term, coefs, shares)
+
+    def decode_figures(self, value: Value) -> Figures:
+        """Return accuracy, log loss and more on held-out rows."""
+        return decode_class_figures(value, len(self.labels))
+
+
+def find_class(coefs: FloatArray) -> tuple[int, bool]:
+    """Return the place of the class that a term says most about, and whether it speaks for that class."""
+    if len(coefs) == 1:
+        return int(coefs[0] > 0), bool(coefs[0])
+    strongest = int(np.argmax(np.abs(coefs) + (coefs > 0) * np.finfo(np.float64).tiny))
+    return strongest, bool(coefs[strongest] > 0)
