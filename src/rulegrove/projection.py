@@ -6,28 +6,37 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import logit
 
-from rulegrove._projection_kernels import approach
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._likelihood_kernels import minimise
+from rulegrove._typing import FloatArray, IntArray, Words
 
 RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: draws them to zero a little
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
+SETTLED = 1e-5  # of the divergence of the model without terms: a step that promises less is not taken
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """The terms of one output of a list.
+    """The terms of one output of a list, rules before lines.
 
     Attributes
     ----------
-    columns : ndarray of shape (n_rows, n_terms)
-        The terms on the rows.
+    rules : ndarray of shape (n_rules, n_words), uint64
+        Bits of the rows on which each rule holds.
+    lines : ndarray of shape (n_lines, 64 * n_words)
+        Linear terms on the rows.
+    means, spreads : ndarray of shape (n_terms,)
+        Weighted mean and variance of each term.
+    gram : ndarray of shape (n_terms, n_terms)
+        Covariances of the terms under the weights of `Projection.linearise`.
+    pulls : ndarray of shape (n_terms,)
+        Covariances with its responses.
     ridges : ndarray of shape (n_terms,)
         How much of the usual ridge each term has: 1 for all of it, 0 for none.
     start : ndarray of shape (n_terms,)
@@ -36,28 +45,38 @@ class Listed:
         1 for coefficients that may not be negative, -1 for those that may not be positive, 0 for any.
     """
 
-    columns: FloatArray
+    rules: Words
+    lines: FloatArray
+    means: FloatArray
+    spreads: FloatArray
+    gram: FloatArray
+    pulls: FloatArray
     ridges: FloatArray
     start: FloatArray
     signs: IntArray | None = None
 
-    def find_wrong(self, terms: IntArray, coef: FloatArray) -> int | None:
-        """Return the place of the coefficient that is farthest on the wrong side, among those of some of the terms."""
-        if self.signs is None or not len(terms):
+    def find_wrong(self, coef: FloatArray) -> int | None:
+        """Return the place of the coefficient that is farthest on the wrong side."""
+        if self.signs is None or not len(coef):
             return None
-        excess = -self.signs[terms] * coef * self.columns[:, terms].std(axis=0)
+        excess = -self.signs * coef * np.sqrt(self.spreads)
         worst = int(np.argmax(excess))
         return worst if excess[worst] > 0.0 else None
 
-    def widen(self, coef: FloatArray, terms: IntArray) -> FloatArray:
-        """Return coefficients of some of the terms as those of all."""
-        wide = np.zeros(len(self.start))
-        wide[terms] = coef
-        return wide
-
     def take(self, terms: IntArray) -> "Listed":
-        """Return some of the terms, whose signs are right."""
-        return Listed(self.columns[:, terms], self.ridges[terms], self.start[terms])
+        """Return some of the terms, given in ascending order."""
+        rules, lines = terms[terms < len(self.rules)], terms[terms >= len(self.rules)] - len(self.rules)
+        return Listed(
+            self.rules[rules],
+            self.lines[lines],
+            self.means[terms],
+            self.spreads[terms],
+            self.gram[np.ix_(terms, terms)],
+            self.pulls[terms],
+            self.ridges[terms],
+            self.start[terms],
+            None if self.signs is None else self.signs[terms],
+        )
 
 
 class Projection(Protocol):
@@ -78,23 +97,15 @@ class Projection(Protocol):
         Parameters
         ----------
         outputs : sequence of Listed
-        goals : ndarray of shape (n_rows, n_outputs)
-        weights : ndarray of shape (n_rows,)
-            They add up to one.
+        goals : ndarray of shape (n_outputs, 64 * n_words)
+        weights : ndarray of shape (64 * n_words,)
+            They add up to one; rows beyond the last one have none.
         """
 
 
 @dataclass(frozen=True)
 class OfNumbers:
-    """The least squared distance from the numbers that the large model predicts.
-
-    Examples
-    --------
-    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), ridges=np.zeros(1), start=np.zeros(1))
-    >>> ((coef, intercept),) = OfNumbers().solve([listed], np.array([[1.0], [2.0], [4.0]]), np.full(3, 1 / 3))
-    >>> coef.round(6), round(intercept, 6)
-    (array([2.]), 1.0)
-    """
+    """The least squared distance from the numbers that the large model predicts; covariances suffice for it."""
 
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
         """Return the goals themselves."""
@@ -103,13 +114,12 @@ class OfNumbers:
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
         points = []
-        for listed, goal in zip(outputs, goals.T, strict=True):
-            means, centre = weights @ listed.columns, float(weights @ goal)
-            centred = listed.columns - means
-            curvature = (centred.T * weights) @ centred
-            ridges = RIDGE_OF_NUMBERS * listed.ridges * curvature.diagonal()
-            coef = _solve(curvature, ridges, centred.T @ (weights * (goal - centre)))
-            points.append((coef, centre - float(means @ coef)))
+        for listed, goal in zip(outputs, goals, strict=True):
+            curvature = listed.gram.copy()
+            ridges = RIDGE_OF_NUMBERS * listed.ridges * listed.spreads + 1e-12 * (1.0 + curvature.diagonal())
+            curvature[np.diag_indices_from(curvature)] += ridges  # terms that repeat others share their part
+            coef = cho_solve(cho_factor(curvature, check_finite=False), listed.pulls, check_finite=False)
+            points.append((coef, float(weights @ goal - listed.means @ coef)))
         return points
 
 
@@ -118,14 +128,7 @@ class OfProbabilities:
     """The least divergence from the probabilities that the large model gives: logistic coefficients for soft labels.
 
     The score of one output is the log odds of the second of two classes. Those of several are the logarithms of their
-    probabilities, but for a constant that they share; Newton steps go from output to output, in sweeps.
-
-    Examples
-    --------
-    >>> listed = Listed(np.array([[0.0], [1.0], [1.0]]), ridges=np.zeros(1), start=np.zeros(1))
-    >>> ((coef, intercept),) = OfProbabilities().solve([listed], np.array([[0.5], [0.8], [0.6]]), np.full(3, 1 / 3))
-    >>> (1 / (1 + np.exp(-intercept - listed.columns @ coef))).round(6)
-    array([0.5, 0.7, 0.7])
+    probabilities, but for a constant that they share.
     """
 
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -136,30 +139,43 @@ class OfProbabilities:
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
-        goals = np.clip(goals.T, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-        goals = np.ascontiguousarray(goals if len(outputs) == 1 else goals / goals.sum(axis=0))
+        goals = np.clip(goals, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        goals = goals if len(outputs) == 1 else goals / goals.sum(axis=0)
         shares = goals @ weights
         odds = logit(shares) if len(outputs) == 1 else np.log(shares)
         null = np.logaddexp(0.0, odds[0]) - shares @ odds if len(outputs) == 1 else -shares @ odds
-        bounds = np.cumsum([0, *(1 + len(listed.start) for listed in outputs)])
-        places = list(itertools.pairwise(bounds.tolist()))
-        design, ridges, coefs = np.ones((bounds[-1], len(weights))), np.zeros(bounds[-1]), np.empty(bounds[-1])
-        means = [weights @ listed.columns for listed in outputs]
-        for listed, centre, start, (first, last) in zip(outputs, means, odds, places, strict=True):
-            terms = np.subtract(listed.columns.T, centre[:, None], out=design[first + 1 : last])
-            ridges[first + 1 : last] = RIDGE * listed.ridges * (np.square(terms) @ weights)
-            coefs[first], coefs[first + 1 : last] = start, listed.start
-        approach(design, bounds, goals, weights.copy(), ridges, odds, float(null), coefs)
+        bends = (goals * (1.0 - goals)) @ weights
+        ridges = [RIDGE * listed.ridges * listed.spreads for listed in outputs]
+        state = np.concatenate([np.append(own, listed.start) for own, listed in zip(odds, outputs, strict=True)])
+        minimise(
+            np.concatenate([listed.rules for listed in outputs]),
+            np.concatenate([listed.lines for listed in outputs]),
+            np.cumsum([0, *(len(listed.rules) for listed in outputs)]),
+            np.cumsum([0, *(len(listed.lines) for listed in outputs)]),
+            np.concatenate([np.append(0.0, listed.means) for listed in outputs]),
+            np.concatenate([np.append(0.0, own) for own in ridges]),
+            np.ascontiguousarray(goals),
+            weights,
+            np.concatenate(
+                [_factor(bend, own, ridge) for bend, own, ridge in zip(bends, outputs, ridges, strict=True)]
+            ),
+            bends,
+            SETTLED * float(null),
+            state,
+            np.empty(goals.shape),
+        )
+        bounds = itertools.pairwise(np.cumsum([0, *(1 + len(listed.start) for listed in outputs)]).tolist())
         return [
-            (coefs[first + 1 : last], float(coefs[first] - centre @ coefs[first + 1 : last]))
-            for centre, (first, last) in zip(means, places, strict=True)
+            (state[first + 1 : last], float(state[first] - listed.means @ state[first + 1 : last]))
+            for listed, (first, last) in zip(outputs, bounds, strict=True)
         ]
 
 
-def _solve(curvature: FloatArray, ridges: FloatArray, slope: FloatArray) -> FloatArray:
-    """Solve a system that is positive definite but for rounding: terms that repeat others share their part."""
-    curvature[np.diag_indices_from(curvature)] += ridges + 1e-12 * (1.0 + curvature.diagonal())
-    return np.asarray(cho_solve(cho_factor(curvature, check_finite=False), slope, check_finite=False))
+def _factor(bend: float, listed: Listed, ridges: FloatArray) -> FloatArray:
+    """Return the upper Cholesky factor of an output's curvature, row by row."""
+    curvature = bend * listed.gram
+    curvature[np.diag_indices_from(curvature)] += ridges + 1e-12 + 1e-9 * curvature.diagonal()
+    return np.asarray(cholesky(curvature, check_finite=False).ravel())
 
 
 def project(projection: Projection, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
@@ -171,14 +187,22 @@ def project(projection: Projection, outputs: Sequence[Listed], goals: FloatArray
     outputs, goals, weights
         As in `Projection.solve`.
     """
-    kept = [np.arange(len(listed.start)) for listed in outputs]
-    points = projection.solve(outputs, goals, weights)
+    kept, left = [np.arange(len(listed.start)) for listed in outputs], list(outputs)
+    points = projection.solve(left, goals, weights)
     while True:
-        wrong = [listed.find_wrong(own, coef) for listed, own, (coef, _) in zip(outputs, kept, points, strict=True)]
+        wrong = [listed.find_wrong(coef) for listed, (coef, _) in zip(left, points, strict=True)]
         if all(place is None for place in wrong):
             return [
-                (listed.widen(coef, own), intercept)
+                (_widen(coef, own, len(listed.start)), intercept)
                 for listed, own, (coef, intercept) in zip(outputs, kept, points, strict=True)
             ]
         kept = [own if place is None else np.delete(own, place) for own, place in zip(kept, wrong, strict=True)]
-        points = projection.solve([listed.take(own) for listed, own in zip(outputs, kept, strict=True)], goals, weights)
+        left = [listed.take(own) for listed, own in zip(outputs, kept, strict=True)]
+        points = projection.solve(left, goals, weights)
+
+
+def _widen(coef: FloatArray, terms: IntArray, n_terms: int) -> FloatArray:
+    """Return coefficients of some terms as those of all."""
+    wide = np.zeros(n_terms)
+    wide[terms] = coef
+    return wide

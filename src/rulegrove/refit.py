@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import expit, log_softmax, softmax
 
-from rulegrove._refit_kernels import minimise, score
+from rulegrove._likelihood_kernels import minimise, score
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments

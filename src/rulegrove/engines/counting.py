@@ -112,7 +112,7 @@ class CountTask:
     def _empty(self, request: Request) -> Statistics:
         """Return statistics of no rows."""
         code = self.rows.code
-        n_folds = code.folds.n_folds if request.held_out is None else 2
+        n_folds = request.count_sides(code.folds.n_folds)
         n_outputs = code.target.n_outputs if request.output is None else 1
         return Statistics.zeros(n_folds, len(request.rules), request.linear.n_terms, n_outputs, weighted=code.weighted)
 

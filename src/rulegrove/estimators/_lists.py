@@ -164,9 +164,9 @@ def make_lists(
     *,
     joint: bool,
     n_threads: int,
-    lines_first: bool = False,
+    orders: Sequence[bool] = (False,),
 ) -> list[list[Point]]:
-    """Return a list of each length: one point for each output, all but a few of its coefficients zero.
+    """Return a list of each length in each order: one point for each output, all but a few of its coefficients zero.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def make_lists(
     joint : bool
         Whether a term enters for all outputs or for none; they then share their candidates.
     n_threads : int
-    lines_first : bool
+    orders : sequence of bool
         Whether linear terms enter before rules. A rule says more of a class than any single line and so would always be
         the first, even where a few lines say more than as many rules.
     """
@@ -190,65 +190,62 @@ def make_lists(
 
     def find(part: Sequence[int]) -> list[_Found]:
         n_own = n_threads if len(parts) == 1 else 1
-        found = _find(
-            sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, lines_first=lines_first
-        )
+        found = _find(sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, orders)
         return [found] * len(part)
 
     weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
     weights = weights / weights.sum()
-
     with one_blas_thread():
         found = [one for part in run_tasks(find, parts, n_threads) for one in part]
-        near = [np.zeros(len(own.kept)) for own in found]
-        lists = []
-        for place in range(len(lengths)):
-            listed = [own.list_terms(place, start) for own, start in zip(found, near, strict=True)]
-            lines = found[0].gather(place, goals, weights) if len(found) == 1 else None
-            if lines is None:
-                points = project(projection, listed, goals, weights)
-            else:
-                columns, means, shares = lines
-                points = project(projection, [replace(listed[0], columns=columns)], means, shares)
-            near = [own.spread(place, coef) for own, (coef, _) in zip(found, points, strict=True)]
-            wide = zip(found, near, points, strict=True)
-            lists.append([(own.widen(coef), intercept) for own, coef, (_, intercept) in wide])
-    return lists
+
+        def follow(order: int) -> list[list[Point]]:
+            near, lists = [np.zeros(len(own.kept)) for own in found], []
+            for place in range(order * len(lengths), (order + 1) * len(lengths)):
+                points = _project(projection, found, place, near, goals, weights)
+                near = [own.spread(place, coef) for own, (coef, _) in zip(found, points, strict=True)]
+                wide = zip(found, near, points, strict=True)
+                lists.append([(own.widen(coef), intercept) for own, coef, (_, intercept) in wide])
+            return lists
+
+        return [points for lists in run_tasks(follow, range(len(orders)), n_threads) for points in lists]
+
+
+def _project(
+    projection: Projection,
+    found: Sequence["_Found"],
+    place: int,
+    near: Sequence[FloatArray],
+    goals: FloatArray,
+    weights: FloatArray,
+) -> list[Point]:
+    """Return the coefficients of a list, from coefficients that are near."""
+    listed = [own.listed.take(own.subsets[place]) for own in found]
+    listed = [
+        replace(own, start=start[one.subsets[place]]) for own, one, start in zip(listed, found, near, strict=True)
+    ]
+    if len(listed) == 1 and len(listed[0].rules) and not len(listed[0].lines):
+        # Rows of one pattern have one score, so that the mean of their goals stands for them.
+        table = PatternTable.count(BitMatrix(listed[0].rules, len(goals)), numbers=goals, weights=weights)
+        if table.pays:
+            patterns = [replace(listed[0], rules=table.bits.words, lines=np.empty((0, 64 * table.bits.words.shape[1])))]
+            return project(projection, patterns, *_fill_words(table.sums / table.weights[:, None], table.weights))
+    return project(projection, listed, *_fill_words(goals, weights))
+
+
+def _fill_words(goals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return goals, by outputs, and weights of rows that fill whole words; those beyond the last one have no weight."""
+    missing = -len(weights) % 64
+    return np.pad(goals.T, ((0, 0), (0, missing)), mode="edge"), np.pad(weights, (0, missing))
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The terms of an output's lists: columns of the large model's terms, and which of them each list has."""
+    """The terms of an output's lists: those of the large model, and which of them each list has."""
 
     kept: IntArray
-    bits: BitMatrix
-    columns: FloatArray
-    ridges: FloatArray
-    signs: IntArray | None
+    listed: Listed
     subsets: list[IntArray]
     n_terms: int
-
-    def list_terms(self, place: int, near: FloatArray) -> Listed:
-        """Return the terms of a list, with coefficients that are near."""
-        chosen = self.subsets[place]
-        signs = None if self.signs is None else self.signs[chosen]
-        return Listed(self.columns[:, chosen], self.ridges[chosen], near[chosen], signs)
-
-    def gather(
-        self, place: int, goals: FloatArray, weights: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return the patterns of a list of rules, their mean goals and weights; None where rows serve better.
-
-        Rows of one pattern have one score, so that the mean of their goals stands for them.
-        """
-        chosen = self.subsets[place]
-        if not chosen.size or chosen[-1] >= self.bits.n_rules:
-            return None
-        bits = BitMatrix(self.bits.words[chosen], self.bits.n_rows)
-        table = PatternTable.count(bits, numbers=goals, weights=weights)
-        if not table.pays:
-            return None
-        return table.bits.to_dense().astype(np.float64), table.sums / table.weights[:, None], table.weights
 
     def spread(self, place: int, coef: FloatArray) -> FloatArray:
         """Return the coefficients of a list as those of the large model's terms."""
@@ -272,8 +269,7 @@ def _find(
     projection: Projection,
     constraints: Constraints,
     n_threads: int,
-    *,
-    lines_first: bool,
+    orders: Sequence[bool],
 ) -> _Found:
     """Find the terms of the lists of outputs that are chosen together."""
     terms = large.terms[outputs[0]]
@@ -283,7 +279,6 @@ def _find(
     taken = terms.take(kept)
     program = compile_rules(taken.rules, sheet.columns.n_features)
     bits, linear = evaluate_terms(sheet.columns, slice(None), program, taken.linear, n_threads)
-    columns = np.hstack([bits.to_dense(), linear])
     responses, weights = projection.linearise(goals, sheet.weights)
     statistics = Statistics.zeros(1, len(taken.rules), linear.shape[1], len(outputs))
     statistics.update(0, bits, linear, responses, weights)
@@ -292,11 +287,26 @@ def _find(
     forced = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
     lines = np.arange(len(kept)) >= len(taken.rules)
     ridges = np.where(forced, 0.0, np.where(lines, RIDGE_OF_LINES, 1.0))
-    signs = constraints.signs(taken)
-    reference = Reference(problems[0].gram, pulls, signs, forced, ridges, lines if lines_first else None)
-    order = order_terms(reference, max(lengths, default=0))
-    subsets = [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
-    return _Found(kept, bits, columns, ridges, signs, subsets, len(terms))
+    signs, gram = constraints.signs(taken), problems[0].gram
+    subsets = []
+    for lines_first in orders:
+        reference = Reference(gram, pulls, signs, forced, ridges, lines if lines_first else None)
+        order = order_terms(reference, max(lengths, default=0))
+        subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
+    means, spreads = _describe(bits, linear, sheet.weights)
+    slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
+    listed = Listed(bits.words, slopes, means, spreads, gram, pulls[0], ridges, np.zeros(len(kept)), signs)
+    return _Found(kept, listed, subsets, len(terms))
+
+
+def _describe(bits: BitMatrix, linear: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted mean and the variance of rules and linear terms."""
+    shares = np.ones(len(linear)) if weights is None else weights
+    shares = shares / shares.sum()
+    held = bits.sums(np.pad(shares, (0, bits.n_rows - len(shares)))[:, None])[:, 0]
+    means = shares @ linear
+    spreads = shares @ (linear - means) ** 2
+    return np.concatenate([held, means]), np.concatenate([held * (1.0 - held), spreads])
 
 
 @dataclass(frozen=True, eq=False)

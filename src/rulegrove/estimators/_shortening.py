@@ -59,21 +59,17 @@ class Shortening:
             return []
         sheet = Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
         goals, exponent = self.target.goals(score_large(sheet, large), link), find_unit(data)
-        lists = [
-            points
-            for lines_first in orders
-            for points in make_lists(
-                sheet,
-                shift(goals, -exponent),
-                large,
-                lengths,
-                self.target.projection,
-                self.constraints,
-                joint=self.joint,
-                n_threads=self.n_threads,
-                lines_first=lines_first,
-            )
-        ]
+        lists = make_lists(
+            sheet,
+            shift(goals, -exponent),
+            large,
+            lengths,
+            self.target.projection,
+            self.constraints,
+            joint=self.joint,
+            n_threads=self.n_threads,
+            orders=orders,
+        )
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
 
 

@@ -1,4 +1,4 @@
-"""Compiled loop of `rulegrove.refit`: L-BFGS for the log loss of classes with a ridge.
+"""Compiled loop of log losses with a ridge, L-BFGS, for `rulegrove.refit` and `rulegrove.projection`.
 
 Intercepts and coefficients of all outputs are one array, the `state`: of each output its intercept, then its rules,
 then its lines. Terms are centred by their `means`, in which intercepts have zeros, as they have among the `ridges`.
