@@ -16,7 +16,7 @@ RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: d
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
-SETTLED = 1e-5  # of the divergence of the model without terms: a step that promises less is not taken
+SETTLED = 1e-4  # of the divergence of the model without terms: a step that promises less is not taken
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
 
@@ -41,6 +41,8 @@ class Listed:
         How much of the usual ridge each term has: 1 for all of it, 0 for none.
     start : ndarray of shape (n_terms,)
         Coefficients that are near, such as those of a list with one term less.
+    level : float, optional
+        Mean score of the same list, if there is one.
     signs : ndarray of shape (n_terms,), optional
         1 for coefficients that may not be negative, -1 for those that may not be positive, 0 for any.
     """
@@ -53,6 +55,7 @@ class Listed:
     pulls: FloatArray
     ridges: FloatArray
     start: FloatArray
+    level: float | None = None
     signs: IntArray | None = None
 
     def find_wrong(self, coef: FloatArray) -> int | None:
@@ -75,6 +78,7 @@ class Listed:
             self.pulls[terms],
             self.ridges[terms],
             self.start[terms],
+            self.level,
             None if self.signs is None else self.signs[terms],
         )
 
@@ -146,7 +150,8 @@ class OfProbabilities:
         null = np.logaddexp(0.0, odds[0]) - shares @ odds if len(outputs) == 1 else -shares @ odds
         bends = (goals * (1.0 - goals)) @ weights
         ridges = [RIDGE * listed.ridges * listed.spreads for listed in outputs]
-        state = np.concatenate([np.append(own, listed.start) for own, listed in zip(odds, outputs, strict=True)])
+        levels = [own if listed.level is None else listed.level for own, listed in zip(odds, outputs, strict=True)]
+        state = np.concatenate([np.append(own, listed.start) for own, listed in zip(levels, outputs, strict=True)])
         minimise(
             np.concatenate([listed.rules for listed in outputs]),
             np.concatenate([listed.lines for listed in outputs]),

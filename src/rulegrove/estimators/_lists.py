@@ -199,12 +199,11 @@ def make_lists(
         found = [one for part in run_tasks(find, parts, n_threads) for one in part]
 
         def follow(order: int) -> list[list[Point]]:
-            near, lists = [np.zeros(len(own.kept)) for own in found], []
+            lists, near = [], found
             for place in range(order * len(lengths), (order + 1) * len(lengths)):
-                points = _project(projection, found, place, near, goals, weights)
-                near = [own.spread(place, coef) for own, (coef, _) in zip(found, points, strict=True)]
-                wide = zip(found, near, points, strict=True)
-                lists.append([(own.widen(coef), intercept) for own, coef, (_, intercept) in wide])
+                points = _project(projection, near, place, goals, weights)
+                near = [own.near(place, point) for own, point in zip(found, points, strict=True)]
+                lists.append([own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)])
             return lists
 
         return [points for lists in run_tasks(follow, range(len(orders)), n_threads) for points in lists]
@@ -214,15 +213,11 @@ def _project(
     projection: Projection,
     found: Sequence["_Found"],
     place: int,
-    near: Sequence[FloatArray],
     goals: FloatArray,
     weights: FloatArray,
 ) -> list[Point]:
-    """Return the coefficients of a list, from coefficients that are near."""
+    """Return the coefficients of a list."""
     listed = [own.listed.take(own.subsets[place]) for own in found]
-    listed = [
-        replace(own, start=start[one.subsets[place]]) for own, one, start in zip(listed, found, near, strict=True)
-    ]
     if len(listed) == 1 and len(listed[0].rules) and not len(listed[0].lines):
         # Rows of one pattern have one score, so that the mean of their goals stands for them.
         table = PatternTable.count(BitMatrix(listed[0].rules, len(goals)), numbers=goals, weights=weights)
@@ -247,17 +242,18 @@ class _Found:
     subsets: list[IntArray]
     n_terms: int
 
-    def spread(self, place: int, coef: FloatArray) -> FloatArray:
-        """Return the coefficients of a list as those of the large model's terms."""
-        wide = np.zeros(len(self.kept))
+    def near(self, place: int, point: Point) -> "_Found":
+        """Return the same with the coefficients of a list as those to begin the next one with."""
+        (coef, intercept), wide = point, np.zeros(len(self.kept))
         wide[self.subsets[place]] = coef
-        return wide
+        level = float(intercept + self.listed.means @ wide)
+        return replace(self, listed=replace(self.listed, start=wide, level=level))
 
-    def widen(self, coef: FloatArray) -> FloatArray:
-        """Return coefficients as those of all candidates."""
+    def widen(self, intercept: float) -> Point:
+        """Return the coefficients to begin the next list with as those of all candidates."""
         wide = np.zeros(self.n_terms)
-        wide[self.kept] = coef
-        return wide
+        wide[self.kept] = self.listed.start
+        return wide, intercept
 
 
 def _find(
@@ -295,7 +291,7 @@ def _find(
         subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
     means, spreads = _describe(bits, linear, sheet.weights)
     slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
-    listed = Listed(bits.words, slopes, means, spreads, gram, pulls[0], ridges, np.zeros(len(kept)), signs)
+    listed = Listed(bits.words, slopes, means, spreads, gram, pulls[0], ridges, np.zeros(len(kept)), None, signs)
     return _Found(kept, listed, subsets, len(terms))
 
 
