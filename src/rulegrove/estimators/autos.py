@@ -32,7 +32,7 @@ MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every 
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
 LIST_ROWS = 40_000  # rows at most that short lists are made from: they repeat what a model says, which has no noise;
 LEAST_LIST_ROWS = 8000  # shared by the outputs, but at least so many
-IMAGINED_ROWS = 1000  # up to so many rows there are imagined ones beside the real ones to make short lists from
+IMAGINED_ROWS = 4000  # up to so many rows there are imagined ones beside the real ones to make short lists from
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 MOST_DRAWN = 2**22  # rows that may be asked into memory at once
 
