@@ -16,7 +16,8 @@ RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: d
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
-SETTLED = 1e-4  # of the divergence of the model without terms: a step that promises less is not taken
+BEND = 0.25  # curvature to begin with, the most that a row can have: no step leads too far, and later ones are longer
+SETTLED = 1e-5  # of the divergence of the model without terms: a step that promises less is not taken
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
 
@@ -148,7 +149,6 @@ class OfProbabilities:
         shares = goals @ weights
         odds = logit(shares) if len(outputs) == 1 else np.log(shares)
         null = np.logaddexp(0.0, odds[0]) - shares @ odds if len(outputs) == 1 else -shares @ odds
-        bends = (goals * (1.0 - goals)) @ weights
         ridges = [RIDGE * listed.ridges * listed.spreads for listed in outputs]
         levels = [own if listed.level is None else listed.level for own, listed in zip(odds, outputs, strict=True)]
         state = np.concatenate([np.append(own, listed.start) for own, listed in zip(levels, outputs, strict=True)])
@@ -161,10 +161,8 @@ class OfProbabilities:
             np.concatenate([np.append(0.0, own) for own in ridges]),
             np.ascontiguousarray(goals),
             weights,
-            np.concatenate(
-                [_factor(bend, own, ridge) for bend, own, ridge in zip(bends, outputs, ridges, strict=True)]
-            ),
-            bends,
+            np.concatenate([_factor(listed, own) for listed, own in zip(outputs, ridges, strict=True)]),
+            np.full(len(outputs), BEND),
             SETTLED * float(null),
             state,
             np.empty(goals.shape),
@@ -176,9 +174,9 @@ class OfProbabilities:
         ]
 
 
-def _factor(bend: float, listed: Listed, ridges: FloatArray) -> FloatArray:
-    """Return the upper Cholesky factor of an output's curvature, row by row."""
-    curvature = bend * listed.gram
+def _factor(listed: Listed, ridges: FloatArray) -> FloatArray:
+    """Return the upper Cholesky factor of an output's curvature to begin with, row by row."""
+    curvature = BEND * listed.gram
     curvature[np.diag_indices_from(curvature)] += ridges + 1e-12 + 1e-9 * curvature.diagonal()
     return np.asarray(cholesky(curvature, check_finite=False).ravel())
 

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import entr, expit, log_softmax, logit, softmax
 
 from rulegrove._likelihood_kernels import minimise, score
 from rulegrove._typing import FloatArray, IntArray
@@ -30,7 +30,7 @@ from rulegrove.solvers.base import Problem
 
 STRONGEST = 10.0  # ridge of rules from which the search goes down
 STEP = 10**-0.5  # by this factor, at first by two such steps at a time;
-FIRST_OF_LINES = 7  # the ridge of lines is so many steps down meanwhile
+FIRST_OF_LINES = 7  # the ridge of lines is so many steps down meanwhile, if there are rows enough for it
 WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a smaller one is chance
 FREE = 1e-6  # ridge of terms without a penalty: next to none, but no coefficient is infinite
 BARRED = 1e12  # ridge of terms whose coefficient would have the wrong sign
@@ -169,11 +169,11 @@ class RefitOfClasses:
     def __init__(
         self, kept: Sequence[Kept], rows: Sequence[Rows], members: FloatArray, weights: FloatArray, held_out: FloatArray
     ) -> None:
-        self.kept, self.rows, self.members = kept, rows, members
+        self.kept, self.rows, self.members = kept, rows, np.ascontiguousarray(members)
         self.weights, self.held_out = weights / weights.sum(), held_out
         self._layout = (
             np.concatenate([own.bits.words for own in rows]),
-            np.concatenate([own.linear.T for own in rows]),
+            np.concatenate([np.ascontiguousarray(own.linear.T) for own in rows]),
             np.cumsum([0, *(own.n_rules for own in kept)]),
             np.cumsum([0, *(len(own.columns) - own.n_rules for own in kept)]),
             np.concatenate([np.append(0.0, own.problem.x_mean) for own in kept]),
@@ -181,8 +181,8 @@ class RefitOfClasses:
         starts = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
         self._parts = [slice(first, last) for first, last in itertools.pairwise(starts)]
         shares = np.clip(members @ self.weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
-        odds = np.log(shares / (1.0 - shares)) if len(kept) == 1 else np.log(shares)
-        self._null = float(-shares @ np.log(shares))
+        odds = logit(shares) if len(kept) == 1 else np.log(shares)
+        self._null = float(entr(shares).sum() + (entr(1.0 - shares[0]) if len(kept) == 1 else 0.0))
         self._state, self._scores = np.zeros(starts[-1]), np.empty(members.shape)
         for own, part, level in zip(kept, self._parts, odds, strict=True):
             self._state[part] = np.append(level, LOG_ODDS * own.coef)
@@ -289,12 +289,15 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
     def at(place: tuple[int, int]) -> Ridge:
         return Ridge(STRONGEST * STEP ** place[0], STRONGEST * STEP ** place[1])
 
+    def allows(place: tuple[int, int]) -> bool:
+        return min(place) >= 0 and STRONGEST * STEP ** max(place) >= WEAKEST / n_rows
+
     def judge(place: tuple[int, int]) -> float:
+        if not allows(place):
+            return np.inf
         if place not in seen:
-            ridge = at(place)
-            inside = min(place) >= 0 and min(ridge.rules, ridge.lines) >= WEAKEST / n_rows
-            losses = [refit.judge(refit.solve(ridge, ROUGH)) for refit in refits] if inside else [np.inf]
-            seen[place] = float(np.average(losses, weights=weights if inside else None))
+            losses = [refit.judge(refit.solve(at(place), ROUGH)) for refit in refits]
+            seen[place] = float(np.average(losses, weights=weights))
         return seen[place]
 
     def descend(place: tuple[int, int], way: tuple[int, int]) -> tuple[int, int]:
@@ -302,7 +305,8 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
             place = step
         return place
 
-    best = descend((0, FIRST_OF_LINES), (2, 0))
+    first = max(lines for lines in range(FIRST_OF_LINES + 1) if allows((0, lines)))
+    best = descend((0, first), (2, 0))
     for way in ((0, 2), (0, -2), (1, 0), (-1, 0)):
         best = descend(best, way)
     return at(best)

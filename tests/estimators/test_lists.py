@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
 
+from dense_lists import NEAR, divergence, fill_words, list_terms, null_divergence
 from dense_subsets import search_naively
 from rulegrove.columns import Columns, Feature
 from rulegrove.design.linear import fit_linear_terms
@@ -26,7 +27,7 @@ from rulegrove.estimators._lists import (
 from rulegrove.estimators._training import Encoded, TrainingData
 from rulegrove.estimators.front import LONGEST
 from rulegrove.estimators.model import RuleModel
-from rulegrove.projection import LEAST_SURE, Listed, OfNumbers, OfProbabilities
+from rulegrove.projection import LEAST_SURE, OfNumbers, OfProbabilities
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.subset import RIDGE
 
@@ -141,7 +142,7 @@ def test_a_sheet_is_the_same_every_time_and_many_rows_need_no_imagined_ones():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n_outputs", "joint"), [(1, False), (3, False), (3, True)])
 def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint):
-    """Terms by a naive search on the rows, then coefficients for all outputs at once, from those of the list before."""
+    """Terms by a naive search on the rows, then coefficients for all outputs at once."""
     data, X = make_data(1, weighted=weighted)
     large = make_large(X, 1, n_outputs, shared=joint)
     sheet = Sheet.of(data, data.rows, large, 0)
@@ -151,7 +152,6 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint)
     else:
         goals = expit(scores) if n_outputs == 1 else softmax(scores, axis=1)
     lengths, weights = [0, 1, 2, 3, 5], np.ones(N_ROWS) if data.weights is None else data.weights
-    shares = weights / weights.sum()
     lists = make_lists(sheet, goals, large, lengths, projection, NO_CONSTRAINTS, joint=joint, n_threads=1)
     assert len(lists) == len(lengths)
     dense = [make_dense(terms, X) for terms in large.terms]
@@ -167,19 +167,26 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint)
         ridges = ridge * ridges_of(large.terms[output])[used]
         found = search_naively(own, wanted, lengths, ridges, None, [], curved)
         subsets.append([used[places] for places in found])
-    near = [np.zeros(own.shape[1]) for own in dense]
+    filled = fill_words(goals.T), fill_words(weights / weights.sum())
     for place, points in enumerate(lists):
         chosen = [subset[place] for subset in subsets]
-        outputs = [
-            Listed(own[:, terms], ridges_of(large.terms[output])[terms], start[terms])
-            for output, (own, terms, start) in enumerate(zip(dense, chosen, near, strict=True))
-        ]
-        expected = projection.solve(outputs, goals, shares)
-        near = [np.zeros(own.shape[1]) for own in dense]
-        for output, ((coef, intercept), (twin, other)) in enumerate(zip(points, expected, strict=True)):
-            near[output][chosen[output]] = twin
-            np.testing.assert_array_equal(np.flatnonzero(coef), chosen[output])
-            np.testing.assert_allclose(coef, near[output], rtol=1e-6, atol=1e-9)
+        outputs = []
+        for output, (terms, own) in enumerate(zip(chosen, dense, strict=True)):
+            n_rules = np.searchsorted(terms, len(large.terms[output].rules))
+            columns, ridges = own[:, terms], ridges_of(large.terms[output])[terms]
+            outputs.append(
+                list_terms(columns[:, :n_rules], columns[:, n_rules:], goals[:, output], weights, ridges=ridges)
+            )
+        expected = projection.solve(outputs, *filled)
+        short = [(coef[terms], intercept) for (coef, intercept), terms in zip(points, chosen, strict=True)]
+        for (coef, _), terms in zip(points, chosen, strict=True):
+            np.testing.assert_array_equal(np.flatnonzero(coef), terms)
+        if isinstance(projection, OfProbabilities):
+            found, least = (divergence(outputs, *filled, own) for own in (short, expected))
+            assert abs(found - least) <= NEAR * null_divergence(*filled)
+            continue
+        for (coef, intercept), (twin, other) in zip(short, expected, strict=True):
+            np.testing.assert_allclose(coef, twin, rtol=1e-6, atol=1e-9)
             assert intercept == pytest.approx(other, rel=1e-6, abs=1e-9)
 
 
@@ -190,12 +197,14 @@ def test_lines_come_first_where_that_is_asked_for():
     sheet = Sheet.of(data, data.rows, large, 0)
     goals = score_large(sheet, large)
     given = (sheet, goals, large, [1, 2, 3, 5], OfNumbers(), NO_CONSTRAINTS)
-    lists = make_lists(*given, joint=False, n_threads=1, lines_first=True)
-    used = [set(np.flatnonzero(points[0][0])) for points in lists]
-    assert used[1] == {8, 9}
-    assert used[0] < used[1] < used[2] < used[3]
-    mixed = make_lists(*given, joint=False, n_threads=1)
-    assert set(np.flatnonzero(mixed[1][0][0])) != {8, 9}
+    both = make_lists(*given, joint=False, n_threads=1, orders=(False, True))
+    used = [set(np.flatnonzero(points[0][0])) for points in both]
+    mixed, ordered = used[:4], used[4:]
+    assert ordered[1] == {8, 9} != mixed[1]
+    assert ordered[0] < ordered[1] < ordered[2] < ordered[3]
+    for order, alone in ((False, both[:4]), (True, both[4:])):
+        for one, other in zip(make_lists(*given, joint=False, n_threads=1, orders=(order,)), alone, strict=True):
+            np.testing.assert_array_equal(one[0][0], other[0][0])
 
 
 def test_lists_do_not_depend_on_threads():

@@ -190,8 +190,7 @@ def make_lists(
 
     def find(part: Sequence[int]) -> list[_Found]:
         n_own = n_threads if len(parts) == 1 else 1
-        found = _find(sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, orders)
-        return [found] * len(part)
+        return _find(sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, orders)
 
     weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
     weights = weights / weights.sum()
@@ -266,7 +265,7 @@ def _find(
     constraints: Constraints,
     n_threads: int,
     orders: Sequence[bool],
-) -> _Found:
+) -> list[_Found]:
     """Find the terms of the lists of outputs that are chosen together."""
     terms = large.terms[outputs[0]]
     spared = constraints.unpenalised(terms)
@@ -291,8 +290,9 @@ def _find(
         subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
     means, spreads = _describe(bits, linear, sheet.weights)
     slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
-    listed = Listed(bits.words, slopes, means, spreads, gram, pulls[0], ridges, np.zeros(len(kept)), None, signs)
-    return _Found(kept, listed, subsets, len(terms))
+    start = np.zeros(len(kept))
+    listed = [Listed(bits.words, slopes, means, spreads, gram, own, ridges, start, None, signs) for own in pulls]
+    return [_Found(kept, own, subsets, len(terms)) for own in listed]
 
 
 def _describe(bits: BitMatrix, linear: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
