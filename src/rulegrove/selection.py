@@ -16,7 +16,7 @@ from rulegrove.design.rows import Rows
 from rulegrove.design.statistics import Moments
 from rulegrove.losses import Loss
 from rulegrove.solvers.base import BaseSolver, Path, Problem
-from rulegrove.walk import Course, Fold, Walk, standard_errors, walk_all, weighted_mean
+from rulegrove.walk import Course, Fold, Walk, find_least, standard_errors, walk_all, weighted_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def choose(fold_errors: FloatArray, folds: Sequence[Fold], rule: str, mixes: Seq
     """
     means = weighted_mean(fold_errors, folds)
     deviations = standard_errors(fold_errors, folds)
-    mix, index = (int(place) for place in np.unravel_index(np.argmin(means), means.shape))
+    mix, index = (int(place) for place in np.unravel_index(find_least(means), means.shape))
     if rule == "1se":
         limit = means[mix, index] + deviations[mix, index]
         index = int(np.argmax((means <= limit).any(axis=0)))

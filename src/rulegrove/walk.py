@@ -22,6 +22,7 @@ FIRST_STRIDE = 0.5  # share of the grid walked at once: its sparse half costs ne
 STRIDE = 5  # points walked between two looks at the validation error after that
 PATIENCE = 8  # points without a better validation error before the walk ends; the dense end costs the most
 SETTLED = 0.25  # of a standard error: a stride that lowers the error by less ends a walk for "1se"
+ROUNDING = 1e-12  # of a held-out error
 FOLD_ACCURACY = 3e-3  # held-out errors are wanted to a third of a percent, far below their standard error
 
 
@@ -143,7 +144,7 @@ class Walk:
         if self.folds:
             self.errors = np.concatenate([self.errors, np.stack([seen for _, seen in followed[1:]], axis=1)], axis=2)
             mean = self.means.min(axis=0)
-            self.ended |= mean.size - 1 - int(np.argmin(mean)) >= PATIENCE
+            self.ended |= mean.size - 1 - find_least(mean) >= PATIENCE
             if first and not self.patient:
                 settled = SETTLED * standard_errors(self.errors, self.judges)[..., -1].min()
                 self.ended |= bool(mean[first - 1] - mean[-1] < settled)
@@ -195,6 +196,21 @@ def walk_all(walks: Sequence[Walk], on_progress: Callable[[int, int], None] | No
         if on_progress is not None:
             on_progress(max(walk.n_done for walk in walks), n_points)
     return min(walks, key=lambda walk: walk.means.min()) if len(walks) > 1 else walks[0]
+
+
+def find_least(errors: FloatArray) -> int:
+    """Return the place of the least error, the first of those that differ from it by rounding.
+
+    A fold whose coefficients are still accurate enough at the next point keeps them, so that points share an error, and
+    which of them seems to be the least must not depend on the order in which rows were added up.
+
+    Examples
+    --------
+    >>> find_least(np.array([0.5, 0.3 + 1e-16, 0.3, 0.4]))
+    1
+    """
+    least = float(errors.min())
+    return int(np.argmax(errors <= least + ROUNDING * abs(least)))
 
 
 def weighted_mean(fold_errors: FloatArray, folds: Sequence[Fold]) -> FloatArray:

@@ -80,7 +80,7 @@ def test_a_missing_package_is_one_line():
 
 
 def test_ctrl_c_leaves_nothing_behind(write, tmp_path):
-    data = write(make_waveform(5_000, random_state=0).frame("pyarrow"))
+    data = write(make_waveform(2_000, random_state=0).frame("pyarrow"))
     words = ["fit", str(data), "-t", "class", "-o", str(tmp_path / "model.json"), "--n-jobs", "1"]
     with subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:

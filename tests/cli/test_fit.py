@@ -81,7 +81,7 @@ def test_tells_what_it_read_and_found(run, write):
     assert f"'{TARGET}': classification, ja (" in result.stderr
     assert "new\\nline" in result.stderr
     figures = r"accuracy [\d.]+% \(base rate [\d.]+%\), AUC 0\.\d+, log loss [\d.]+ \(base rate [\d.]+\)\."
-    assert re.search(f"On 200 held-out rows: {figures}", result.stderr)
+    assert re.search(f"On 300 held-out rows: {figures}", result.stderr)
     assert "variation explained" not in result.stderr
     assert len([line for line in result.stdout.splitlines() if line[:1].isdigit()]) == 2
 

@@ -41,7 +41,7 @@ from rulegrove.engines._dask_tables import _as_type, make_table  # noqa: E402
 from rulegrove.engines.counting import CountTask  # noqa: E402
 
 N_ROWS = 3000
-SMALL = {"n_candidates": 60, "cv": 3, "random_state": 0, "n_jobs": 1}
+SMALL = {"n_candidates": 30, "cv": 2, "random_state": 0, "n_jobs": 1}
 
 
 @pytest.fixture(scope="module")

@@ -188,6 +188,7 @@ def test_progress_is_shown(capsys, write):
         "Growing trees",
         "Counting rules",
         "Solving",
+        "Solving again",
         "Shortening",
         "Judging lists",
     ]

@@ -123,7 +123,7 @@ def test_a_small_table_keeps_its_statistics_too(target):
 @pytest.mark.usefixtures("small_pool")
 def test_drift_is_the_test_of_two_proportions():
     table = take(make_rows(), "two")
-    model = engines.fit(make_model("two", shrinkage=0.01), table, "two", keep_statistics=True)
+    model = engines.fit(make_model("two", n_candidates=60, shrinkage=0.01), table, "two", keep_statistics=True)
     later = table.filter(pa.array(np.asarray(table["b"]) > 3))
     found = engines.drift(model.statistics_, engines.collect(model, later))
     first = found.rows[0]

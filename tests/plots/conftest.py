@@ -33,7 +33,8 @@ def pima():
 @pytest.fixture(scope="session")
 def iris():
     X, y = load("iris", return_X_y=True)
-    return X, y, RuleEnsembleClassifier(n_candidates=100, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
+    settings = {"n_candidates": 100, "max_terms": 8, "honest_cv": False, "cv": 3}
+    return X, y, RuleEnsembleClassifier(**settings, random_state=0, n_jobs=1).fit(X, y)
 
 
 @pytest.fixture(scope="session")

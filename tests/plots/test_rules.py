@@ -58,10 +58,10 @@ def test_rules_of_one_class_of_several(iris):
 
 def test_rules_of_all_classes_name_the_class(iris):
     model = iris[2]
-    display = RulesDisplay.from_estimator(model, top=5)
-    assert bars_of(display.ax_) == [term.importance for term in model.rules_[:5]]
+    display = RulesDisplay.from_estimator(model, top=8)
+    assert bars_of(display.ax_) == [term.importance for term in model.rules_[:8]]
     assert [text.get_text().split("  ")[1] for text in display.ax_.texts] == [
-        term.speaks_for for term in model.rules_[:5]
+        term.speaks_for for term in model.rules_[:8]
     ]
     assert legend_of(display.ax_) == ["speaks for the class named", "speaks against the class named"]
 

@@ -23,6 +23,8 @@ from rulegrove.estimators.target import Target
 from rulegrove.projection import Point
 from rulegrove.rules.rule import Rule
 
+LEAST_LEAD = 1e-6  # share of its loss by which a list of the second order must be better than that of the first
+
 
 @dataclass(frozen=True)
 class Shortening:
@@ -177,7 +179,9 @@ def make_front(
 
 
 def choose_orders(losses: FloatArray, n_orders: int) -> list[int]:
-    """Return the places of the lists of the lower loss, one a length; the large model, which is the last, stays so.
+    """Return the places of the lists of the lower loss, one for each length; the large model stays the last.
+
+    Lists of all terms that a fold has are the same in either order, so that rounding alone would choose between them.
 
     Parameters
     ----------
@@ -191,7 +195,8 @@ def choose_orders(losses: FloatArray, n_orders: int) -> list[int]:
     [0, 1, 5, 6]
     """
     by_order = losses[:-1].reshape(n_orders, -1)
-    places = np.argmin(by_order, axis=0) * by_order.shape[1] + np.arange(by_order.shape[1])
+    lasting = by_order * (1.0 + LEAST_LEAD * np.arange(n_orders)[:, None])
+    places = np.argmin(lasting, axis=0) * by_order.shape[1] + np.arange(by_order.shape[1])
     return [*places.tolist(), len(losses) - 1]
 
 

@@ -110,7 +110,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     identifiers : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
         numbers that differ in every row, and warns; None leaves out nothing.
-    solver : {"fpc", "glmnet", "spgl1", "pathbuild"} or solver, default="fpc"
+    solver : {"glmnet", "fpc", "spgl1", "pathbuild"} or solver, default="glmnet"
         What finds the coefficients of the rules that vote, of which `importances_` are made.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves, the trees and the copies.
@@ -232,7 +232,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         categorical_features: Any = "auto",
         numeric_features: Any = None,
         identifiers: Any = "auto",
-        solver: Any = "fpc",
+        solver: Any = "glmnet",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

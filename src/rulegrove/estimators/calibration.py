@@ -143,6 +143,8 @@ class Mean:
         return 2.0 * probability - 1.0
 
 
+LOG_SLOPES = (-5.0, 7.0)  # within which a temperature has its slope
+
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}
 
 
@@ -183,7 +185,7 @@ class Temperature:
         codes : ndarray of shape (n_rows,)
         weights : ndarray of shape (n_rows,)
         """
-        from scipy.optimize import minimize_scalar
+        from scipy.optimize import brentq
 
         columns = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
         n_classes = columns.shape[1]
@@ -193,12 +195,15 @@ class Temperature:
         most = columns.max(axis=1)
         below, lacking = columns.T - most, float(weights @ (most - goal))
 
-        def cost(log_slope: float) -> float:
-            slope = float(np.exp(log_slope))
-            return float(weights @ np.log(np.exp(slope * below).sum(axis=0))) + slope * lacking
+        def pull(log_slope: float) -> float:
+            """Return how fast the cost, which is convex, rises with the slope."""
+            parts = np.exp(np.exp(log_slope) * below)
+            return float(weights @ (np.sum(below * parts, axis=0) / parts.sum(axis=0))) + lacking
 
-        best = minimize_scalar(cost, bounds=(-5.0, 7.0), method="bounded", options={"xatol": 1e-6})
-        return cls(float(np.exp(best.x)))
+        low, high = LOG_SLOPES
+        if pull(low) >= 0.0:
+            return cls(float(np.exp(low)))
+        return cls(float(np.exp(high if pull(high) <= 0.0 else brentq(pull, low, high, xtol=1e-12))))
 
 
 @dataclass(frozen=True)
