@@ -129,7 +129,8 @@ def fit(
         about 1e-2.
     keep_statistics : bool
         Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
-        "auto" then goes by statistics alone, the squared loss, however small the table is.
+        "auto" then solves once, by statistics alone, as `rulegrove.engines.refit` does; it leaves out the second solve,
+        which for classes needs rows.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 

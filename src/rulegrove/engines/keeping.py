@@ -252,9 +252,10 @@ def refit(model: M, statistics: FitStatistics) -> M:
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
-        Its parameters are used, such as solver and selection. What turns scores into probabilities is taken from its
-        large model if it is fitted, for that needs rows; and so do short lists: ``max_terms="auto"`` is None here, and
-        a number, or `max_rules`, is refused.
+        Its parameters are used, such as solver and selection; the solver "auto" is ``Glmnet(l1_ratio=0.5)`` here, and
+        solves once. What turns scores into probabilities needs rows, so it is taken from its large model if it is
+        fitted, which should have been with statistics kept, too. Short lists need rows as well: ``max_terms="auto"`` is
+        None here, and a number, or `max_rules`, is refused.
     statistics : FitStatistics
         Those of a fit, merged with those of later rows.
 

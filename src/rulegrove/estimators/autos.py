@@ -20,7 +20,7 @@ POOL_SUBSAMPLES = 16
 AUTO_SUBSAMPLE = 1500
 MOST_AUTO = 2**15
 
-# Folds grow rules of their own, for rules that have seen a fold look too good on it. There are as many of them as hold
+# Folds grow rules of their own, for rules that have seen a fold look too good on it. As many of them are used as hold
 # out so many rows together: more tell little more (docs/defaults.md, "One regime").
 HELD_OUT_ROWS = 2000
 
@@ -32,7 +32,7 @@ MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every 
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
 LIST_ROWS = 40_000  # rows at most that short lists are made from: they repeat what a model says, which has no noise;
 LEAST_LIST_ROWS = 8000  # shared by the outputs, but at least so many
-IMAGINED_ROWS = 4000  # up to so many rows there are imagined ones beside the real ones to make short lists from
+IMAGINED_ROWS = 4000  # rows at most, real and imagined, that short lists of a small table are made from
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 MOST_DRAWN = 2**22  # rows that may be asked into memory at once
 
@@ -88,7 +88,7 @@ def resolve_choice(selection: str | float, honest: bool | str, *, drawn: bool) -
     """Return the rule of choice and whether folds grow rules of their own.
 
     Rules that have seen a fold look too good on it, and the sparser of two nearly equal points makes up for some of
-    that. Of a table from which rows are drawn, trees see few.
+    that. Of a table from which rows are drawn, trees see so few that folds may share their rules.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def resolve_choice(selection: str | float, honest: bool | str, *, drawn: bool) -
 
 
 def count_honest(n_folds: int, n_rows: int) -> int:
-    """Return how many of the folds grow rules of their own.
+    """Return how many of the folds are used, where each of them grows rules of its own.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def resolve_mode(multiclass: str, *, grows: bool) -> str:
 
 
 def resolve_calibration(calibration: str | None, loss: str) -> str | None:
-    """Return what turns scores into probabilities; the logistic loss has probabilities of its own."""
+    """Return what turns scores into probabilities; a solver with the logistic loss has probabilities of its own."""
     if calibration != "auto":
         return calibration
     return None if loss == "logistic" else "temperature"

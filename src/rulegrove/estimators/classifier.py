@@ -19,11 +19,11 @@ from rulegrove.estimators.presets import OF_CLASSIFIER
 class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     """Classifier made of a short, ranked list of rules and linear terms.
 
-    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path makes a large
-    model of them. Its few terms that come nearest to what it says become the list. The score F of a row is the
-    intercept plus the coefficients of the rules that hold plus the linear terms. That of a list estimates the log odds
-    of the second class; that of the large model (``max_terms=None``) does so after a solver with the logistic loss, and
-    ``2 P(second class) - 1`` otherwise.
+    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a sparse path finds which
+    rules matter. Solved for once more, they make a large model. Its few terms that come nearest to what it says become
+    the list. The score F of a row is the intercept plus the coefficients of the rules that hold plus the linear terms,
+    and estimates the log odds of the second class. The one exception is a large model (``max_terms=None``) that is
+    solved for once, see `solver`, and not by the logistic loss: its scores estimate ``2 P(second class) - 1``.
 
     Parameters
     ----------
@@ -80,8 +80,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         known values of these numeric attributes. For two classes. Needs ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles. With
-        "both" and ``solver="auto"`` the linear terms are also fitted without rules, and held-out rows say how large a
-        share of the large model they are; a solver that is named fits rules and lines together and leaves it at that.
+        "both" and ``solver="auto"`` all of them (the strongest 100 of very many) are solved for beside the rules that
+        matter, and held-out rows say how much rules and lines are to be shrunk, each on their own. A solver that is
+        named has one penalty for both.
     trees : object, default=None
         Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
         LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
@@ -97,10 +98,11 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Loss whose residuals the trees are grown on; "auto" is the squared error.
     multiclass : {"auto", "ovr", "shared", "grouped"}, default="auto"
         How more than two classes are told apart, each from the rest. "ovr": every class has rules of its own.
-        "shared": one pool of rules, from trees grown on all classes at once, serves all of them; with the
-        logistic loss the coefficients are those of a multinomial fit. "grouped": likewise,
-        and a rule enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto"
-        is "shared" up to 1,000 rows and "ovr", which takes longer for a lower error, beyond.
+        "shared": one pool of rules, from trees grown on all classes at once, serves all of them; with
+        ``Glmnet(loss="logistic")`` the coefficients are those of a multinomial fit. "grouped": likewise, and a rule
+        enters for all classes or for none, for a short list; needs ``Glmnet`` with the squared loss. "auto" is "ovr",
+        and "shared" where all rules are given (`trees`, or `rules` with ``n_candidates=0``). Whichever it is, the
+        second solve of ``solver="auto"`` is for all classes together.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -112,31 +114,36 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"auto", "glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="auto"
         What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)`` or
-        ``Pathbuild(threshold=0.4)``. "auto" is ``Glmnet(loss="logistic", l1_ratio=0.5)``, or 0.15 up to 1,000 rows, as
-        long as rows times classes are no more than 8,000; beyond, ``Glmnet(l1_ratio=0.5)``, the squared error, which
-        never reads a row twice; and the lasso at a given point. Up to 1,000 rows of more than two classes,
-        `force_rules` and ``multiclass="ovr"`` lead to ``Glmnet(l1_ratio="cv")``. "glmnet" is ``Glmnet()``, the lasso,
-        which keeps fewer terms at a somewhat higher error. `settings_` tells what was taken.
+        ``Pathbuild(threshold=0.4)``. "auto" solves twice: ``Glmnet(l1_ratio=0.5)``, whose squared error needs no rows
+        but their statistics, finds which terms matter; then their coefficients are those of the least log loss, with
+        one ridge for rules and one for linear terms that held-out rows choose. A solver that is named solves once.
+        With a number as `selection` "auto" is ``Glmnet()``, once. "glmnet" is ``Glmnet()``, the lasso, which keeps
+        fewer terms at a somewhat higher error. `settings_` tells what was taken, and the ridges.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
-        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
+        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "1se" where folds share rules that may
+        have seen them (``honest_cv=False``, given `trees`), and "min" otherwise.
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
-        out. With `groups` in `fit` a number of folds holds out whole groups. Beyond 65,536 rows a number of folds is
-        dealt out by the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
+        out. With `groups` in `fit` a number of folds holds out whole groups. Of a larger
+        table not all folds are used, see `honest_cv`. Beyond 65,536 rows a number of folds is dealt out by the
+        positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
         look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
-        `cv` times the work. "auto" is True up to 1,000 rows.
+        `cv` times the work. "auto": likewise, but only for as many of the folds as hold out 2,000 rows together: all
+        five below 2,500 rows, two from 5,000 on, one from 10,000 on. Beyond 65,536 rows, and where all rules are given,
+        "auto" is False.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`.
     calibration : {"auto", "temperature", "sigmoid", "isotonic"} or None, default="auto"
         How scores become probabilities. None: by the meaning of the loss. The others by curves fitted to the scores of
         held-out rows, at no further growth of trees: "temperature" one slope for all classes, which keeps the
-        order of the classes; "sigmoid" and "isotonic" a curve for each class. "auto" is "temperature", but None after
-        the logistic loss and without cross-validation. Shared rules have seen the held-out rows; with `honest_cv` they
-        have not, and the probabilities are the more honest.
+        order of the classes; "sigmoid" and "isotonic" a curve for each class. "auto" is "temperature", but None
+        without cross-validation, and for the large model of a solver that was named with the logistic loss. With
+        ``honest_cv=False`` the rules have seen the held-out rows; otherwise they have not, and the probabilities are
+        the more honest.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -150,18 +157,20 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         The terms of the model, the most important first, with text, coefficient, importance, support, confidence
         and the base rate to compare that with. ``rules_.to_frame()`` gives a data frame.
     coef_ : ndarray of shape (n_terms,)
-        Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the scores.
+        Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the scores. Those of a
+        list follow the large model, and those of the large model are solved for once more by default, so neither are a
+        point of `path_`; with a solver that is named and ``max_terms=None`` they are.
     intercept_ : float
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
     path_ : PerOutput of Path
-        The coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps: one path
-        for two classes, else one for each class. The names of a single path can be used directly: ``path_.gaps`` is
-        ``path_[0].gaps``.
+        The path that found which terms matter: the coefficients of all candidate terms from sparse to dense, with
+        penalties, norms and duality gaps, one path for two classes, else one for each class. The names of a single path
+        can be used directly: ``path_.gaps`` is ``path_[0].gaps``.
     selection_ : PerOutput of Selection
         The chosen point of each path with the cross-validated errors.
     solver_ : PerOutput of solvers
-        The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
+        The solver of each path; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
     candidates_ : PerOutput of Terms
         The candidate terms, in the order of the columns of ``path_[0].coefs``. Outputs may share them.
     classes_ : ndarray of shape (n_classes,)
@@ -174,12 +183,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     held_out_ : ClassFigures or None
         Accuracy, AUC, log loss, confusion, ROC and reliability on rows of the folds that were held out (10,000 of
         them at most), beside those of the base rate; None without cross-validation. ``held_out_.honest`` tells whether
-        the rules were grown without these rows.
+        the rules were grown without these rows, as they are unless ``honest_cv=False`` or `trees` are given.
     front_ : Front or None
         The large model and lists of every length with their error and log loss on held-out rows; `shorten` makes a
         model of each. None for a model from an older file, or from statistics.
     settings_ : dict
-        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
+        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
+        ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
@@ -316,17 +326,21 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For a short list the log odds of the second class, or logarithms of the probabilities of more classes but
-            for a constant. For the large model by its loss: the same, or estimates of ``2 P(class) - 1``.
+            The log odds of the second class, or logarithms of the probabilities of more classes but for a constant. For
+            a large model that is solved for once, see `solver`, by its loss: the same, or estimates of
+            ``2 P(class) - 1``.
         """
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
 
-        With ``calibration=None`` a score F stands for ``(1 + F) / 2``, held within 0 and 1; after a solver with the
-        logistic loss for ``1 / (1 + exp(-F))``. With more than two classes these are divided by their sum, but after
-        the logistic loss with shared rules they are the softmax of the scores. `predict` goes by the scores.
+        By default it is ``1 / (1 + exp(-slope * F))`` for a score F, with more than two classes the softmax of the
+        scores times a slope, and held-out rows tell the slope. With ``calibration=None``, and without cross-validation,
+        the slope is 1, but scores of a large model that is solved for once, see `solver`, have the meaning of its loss:
+        after the logistic loss they are log odds, and otherwise F stands for ``(1 + F) / 2``, held within 0 and 1. With
+        more than two classes the probabilities of such a model are divided by their sum, or after a multinomial fit the
+        softmax of the scores. `predict` goes by the scores.
 
         Parameters
         ----------

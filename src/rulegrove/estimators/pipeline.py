@@ -75,15 +75,16 @@ class Fit:
         The terms of the model, ranked and described.
     feature_importances : ndarray of shape (n_columns,)
     paths : PerOutput of Path
+        What found the terms that matter.
     selections : PerOutput of Selection
         The chosen point of each path.
     solvers : PerOutput of Solver
-        The solver that was used for each output.
+        The solver of each path.
     candidates : PerOutput of Terms
         What the columns of each path mean.
     target : Target
     settled : dict
-        Settings that were left open, with what was found for them.
+        Settings that were left open, with what was found for them, and the ridges of a second solve.
     held_out : Figures, optional
         How well held-out rows were predicted.
     names : ndarray of shape (n_columns,), optional
@@ -133,7 +134,7 @@ class Fit:
 
 
 def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: bool = True) -> Fit:
-    """Grow rules, solve for their coefficients, choose a point of the path.
+    """Grow rules, find by a path which of them matter, solve for these once more, and make short lists of the result.
 
     Parameters
     ----------
@@ -143,8 +144,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         The kind of target, not yet learned.
     settings : Settings
     by_rows : bool, default=True
-        Whether a solver that is left to choose may need rows; otherwise it goes by statistics alone, and lines have no
-        share of their own, which held-out rows would have to tell.
+        Whether the terms of a solver that is left open may be solved for once more, which for classes needs rows;
+        otherwise the model is a point of the path, from statistics alone.
 
     Returns
     -------
@@ -265,6 +266,7 @@ class Settled:
     Attributes
     ----------
     solver : BaseSolver
+        Of the path.
     selection : {"1se", "min"} or float
     honest : bool
         Whether folds grow rules of their own.
@@ -364,7 +366,7 @@ def refit_runs(
 
 
 def tell_settled(settings: Settings, settled: Settled, plan: Plan, ridges: Sequence[Ridge]) -> dict[str, Any]:
-    """Return the settings that were left open, with what was found for them."""
+    """Return the settings that were left open, with what was found for them, and the ridges of the first run."""
     found = {
         "solver": settled.solver.given,
         "selection": settled.selection,

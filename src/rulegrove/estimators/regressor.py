@@ -14,9 +14,9 @@ from rulegrove.estimators.presets import OF_REGRESSOR
 class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     """Regressor made of a short, ranked list of rules and linear terms.
 
-    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a lasso path picks
-    the few rules worth keeping. A prediction is the intercept plus the coefficients of the rules that hold plus the
-    linear terms.
+    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a sparse path finds which
+    rules matter. Solved for once more, they make a large model. Its few terms that come nearest to what it says become
+    the list. A prediction is the intercept plus the coefficients of the rules that hold plus the linear terms.
 
     Parameters
     ----------
@@ -73,8 +73,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         values of these numeric attributes. Needs ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
         What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles. With
-        "both" and ``solver="auto"`` the linear terms are also fitted without rules, and held-out rows say how large a
-        share of the large model they are; a solver that is named fits rules and lines together and leaves it at that.
+        "both" and ``solver="auto"`` all of them (the strongest 100 of very many) are solved for beside the rules that
+        matter, and held-out rows say how much rules and lines are to be shrunk, each on their own. A solver that is
+        named has one penalty for both.
     trees : object, default=None
         Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
         LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
@@ -100,19 +101,26 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"auto", "glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="auto"
         What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
-        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``. "auto" is ``Glmnet()``, the lasso.
+        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``. "auto" solves twice: ``Glmnet(l1_ratio=0.5)`` finds
+        which terms matter; then their coefficients are those of the least squared error, with one ridge for rules and
+        one for linear terms that held-out rows choose. Both need no rows but their statistics. A solver that is named
+        solves once. With a number as `selection` "auto" is ``Glmnet()``, the lasso, once. `settings_` tells the ridges.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
-        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "min" for honest folds, else "1se".
+        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "1se" where folds share rules that may
+        have seen them (``honest_cv=False``, given `trees`), and "min" otherwise.
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
-        out. With `groups` in `fit` a number of folds holds out whole groups. Beyond 65,536 rows a number of folds is
-        dealt out by the positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
+        out. With `groups` in `fit` a number of folds holds out whole groups. Of a larger
+        table not all folds are used, see `honest_cv`. Beyond 65,536 rows a number of folds is dealt out by the
+        positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
         False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
         look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
-        `cv` times the work. "auto" is True up to 1,000 rows.
+        `cv` times the work. "auto": likewise, but only for as many of the folds as hold out 2,000 rows together: all
+        five below 2,500 rows, two from 5,000 on, one from 10,000 on. Beyond 65,536 rows, and where all rules are given,
+        "auto" is False.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -126,35 +134,38 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         The terms of the model, the most important first, with text, coefficient, importance, support and
         mean target. ``rules_.to_frame()`` gives a data frame.
     coef_ : ndarray of shape (n_terms,)
-        Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the predictions.
+        Coefficients in the order of `rules_`; ``intercept_ + transform_rules(X) @ coef_`` are the predictions. Those of
+        a list follow the large model, and those of the large model are solved for once more by default, so neither are
+        a point of `path_`; with a solver that is named and ``max_terms=None`` they are.
     intercept_ : float
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each attribute: a rule's is shared equally among its attributes; they add up to one.
     path_ : PerOutput of Path
-        The coefficients of all candidate terms from sparse to dense, with penalties, norms and duality gaps. There is
-        one output; ``path_.gaps`` is ``path_[0].gaps``.
+        The path that found which terms matter: the coefficients of all candidate terms from sparse to dense, with
+        penalties, norms and duality gaps. There is one output; ``path_.gaps`` is ``path_[0].gaps``.
     selection_ : PerOutput of Selection
         The chosen point of each path with the cross-validated errors.
     solver_ : PerOutput of solvers
-        The solver that was used; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
+        The solver of the path; of ``Pathbuild(threshold="cv")`` the one with the best threshold.
     candidates_ : PerOutput of Terms
         The candidate terms, in the order of the columns of ``path_[0].coefs``. Outputs may share them.
     held_out_ : NumberFigures or None
         R squared and root mean squared error on rows of the folds that were held out (10,000 of them at most), beside
         the standard deviation of the target; None without cross-validation. ``held_out_.honest`` tells whether the
-        rules were grown without these rows.
+        rules were grown without these rows, as they are unless ``honest_cv=False`` or `trees` are given.
     front_ : Front or None
         The large model and lists of every length with their errors on held-out rows; `shorten` makes a model of each.
         None for a model from an older file, or from statistics.
     settings_ : dict
-        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used.
+        Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
+        ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when X has column names.
 
     See Also
     --------
-    RuleEnsembleClassifier : The same for two classes.
+    RuleEnsembleClassifier : The same for classes.
 
     References
     ----------
