@@ -15,9 +15,8 @@ from rulegrove.design.rows import Rows
 from rulegrove.refit import (
     FIRST_OF_LINES,
     FREE,
+    RIDGES,
     ROUGH,
-    STEP,
-    STRONGEST,
     WEAKEST,
     Kept,
     RefitOfClasses,
@@ -286,7 +285,7 @@ class Surface:
 
     def solve(self, ridge, tol):
         assert tol == ROUGH
-        self.seen.append(np.log([ridge.rules / STRONGEST, ridge.lines / STRONGEST]) / np.log(STEP))
+        self.seen.append(np.array([RIDGES.index(ridge.rules), RIDGES.index(ridge.lines)], dtype=float))
         return [(self.seen[-1], 0.0)]
 
     def judge(self, points):
@@ -301,17 +300,15 @@ def test_the_best_ridges_that_may_be_visited_are_found(n_rows, rules, lines):
     surface = Surface(lambda own, other: (own - rules) ** 2 + abs(other - lines))
     ridge = choose_ridge([surface], [1.0], n_rows)
     least = WEAKEST / n_rows
-    places = [place for place in range(30) if STRONGEST * STEP**place >= least]
+    places = [place for place, size in enumerate(RIDGES) if size >= least]
     first = min(FIRST_OF_LINES, places[-1])
     expected = (
         min(places, key=lambda place: (place - rules) ** 2),
         min((place for place in places if place % 2 == first % 2), key=lambda place: abs(place - lines)),
     )
-    found = np.log([ridge.rules / STRONGEST, ridge.lines / STRONGEST]) / np.log(STEP)
-    np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert np.min(surface.seen) >= -1e-9  # none is stronger than the strongest
-    assert STRONGEST * STEP ** np.max(surface.seen) >= least * (1.0 - 1e-9)
-    visited = {tuple(place) for place in np.round(surface.seen).astype(int).tolist()}
+    assert (RIDGES.index(ridge.rules), RIDGES.index(ridge.lines)) == expected
+    assert RIDGES[int(np.max(surface.seen))] >= least
+    visited = {tuple(place) for place in np.array(surface.seen).tolist()}
     assert len(visited) == len(surface.seen)  # none is solved for twice
 
 
@@ -319,9 +316,9 @@ def test_folds_count_by_the_weight_they_hold_out():
     near, far = Surface(lambda own, _: (own - 2.0) ** 2), Surface(lambda own, _: (own - 6.0) ** 2)
     for weights, place in (((1.0, 0.0), 2), ((1.0, 1.0), 4), ((1.0, 3.0), 5), ((0.0, 2.0), 6)):
         ridge = choose_ridge([near, far], weights, 10_000)
-        assert ridge.rules == pytest.approx(STRONGEST * STEP**place)
+        assert ridge.rules == RIDGES[place]
 
 
 def test_a_tie_goes_to_the_stronger_ridge():
     ridge = choose_ridge([Surface(lambda *_: 1.0)], [1.0], 10_000)
-    assert (ridge.rules, ridge.lines) == (STRONGEST, pytest.approx(STRONGEST * STEP**FIRST_OF_LINES))
+    assert (ridge.rules, ridge.lines) == (RIDGES[0], RIDGES[FIRST_OF_LINES])

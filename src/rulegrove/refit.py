@@ -28,9 +28,10 @@ from rulegrove.design.statistics import Moments
 from rulegrove.projection import Point
 from rulegrove.solvers.base import Problem
 
-STRONGEST = 10.0  # ridge of rules from which the search goes down
-STEP = 10**-0.5  # by this factor, at first by two such steps at a time;
-FIRST_OF_LINES = 7  # the ridge of lines is so many steps down meanwhile, if there are rows enough for it
+# Ridges from which the search chooses, 10, 3, 1, 0.3 and so on: that of rules goes down from the strongest by two places
+# at a time, while that of lines has a place farther down, if there are rows enough for it.
+RIDGES = tuple(float(f"{digit}e{power}") for power in range(1, -9, -1) for digit in (1, 0.3))
+FIRST_OF_LINES = 7
 WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a smaller one is chance
 FREE = 1e-6  # ridge of terms without a penalty: next to none, but no coefficient is infinite
 BARRED = 1e12  # ridge of terms whose coefficient would have the wrong sign
@@ -282,15 +283,15 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
     ...         return float(np.sum((points[0][0] - [-1.0, -3.0]) ** 2))
     >>> ridge = choose_ridge([Bowl()], [1.0], n_rows=1000)
     >>> round(ridge.rules, 6), round(ridge.lines, 6)
-    (0.1, 0.003162)
+    (0.1, 0.003)
     """
     seen: dict[tuple[int, int], float] = {}
 
     def at(place: tuple[int, int]) -> Ridge:
-        return Ridge(STRONGEST * STEP ** place[0], STRONGEST * STEP ** place[1])
+        return Ridge(RIDGES[place[0]], RIDGES[place[1]])
 
     def allows(place: tuple[int, int]) -> bool:
-        return min(place) >= 0 and STRONGEST * STEP ** max(place) >= WEAKEST / n_rows
+        return 0 <= min(place) and max(place) < len(RIDGES) and RIDGES[max(place)] >= WEAKEST / n_rows
 
     def judge(place: tuple[int, int]) -> float:
         if not allows(place):

@@ -170,16 +170,21 @@ class Classes(Target):
             return [data]
         return [data.of_output(output) for output in range(self.code.n_outputs)]
 
-    def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+    def finish(
+        self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None, *, refitted: bool
+    ) -> tuple[Self, RuleModel]:
         """Return the target with the shares of the classes, and the model with its labels and probabilities."""
-        target = replace(self, shares=read_shares(fitted.output_means))
+        means = (1.0 + fitted.output_means) / 2.0  # outputs are 1 for a class and -1 for the others
+        shares = np.array([1.0 - means[0], means[0]]) if means.size == 1 else means
+        target, scored = replace(self, shares=shares), held_out if fitted.model.terms else None
         method = autos.resolve_calibration(self.calibration, solver.loss_name)
-        if held_out is not None and fitted.model.terms:
-            if method is not None:
-                target = replace(target, fitted_link=self._calibrate(method, held_out))
-            elif self.calibration is not None:
-                link = self.link_scores(solver, held_out)
-                target = replace(target, fitted_link=None if link == self._find_link(solver) else link)
+        if refitted:
+            target = replace(target, fitted_link=self.link_list(scored))
+        elif scored is not None and method is not None:
+            target = replace(target, fitted_link=self._calibrate(method, scored))
+        elif scored is not None and self.calibration is not None:
+            link = self.link_scores(solver, scored)
+            target = replace(target, fitted_link=None if link == self._find_link(solver) else link)
         return target, target.link_model(fitted.model, solver)
 
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
@@ -228,7 +233,7 @@ class Classes(Target):
         return both[int(np.argmin([np.average(losses, weights=held_out.weights) for losses in scored]))]
 
     def link_list(self, held_out: HeldOut | None) -> Link:
-        """Return a calibration of log odds by held-out scores, or what log odds mean where there is none."""
+        """Return a calibration of log odds by held-out scores, or what log odds mean where there are none."""
         if held_out is None or self.calibration is None:
             return find_link("logistic", self.code.n_outputs, together=self.code.n_outputs > 1)
         method = "temperature" if self.calibration == "auto" else self.calibration

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -209,9 +210,19 @@ def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEns
 
 
 def _decode_settings(value: Value, name: str) -> dict[str, Any]:
-    """Return what a preset has changed, checked as parameters are."""
-    model = _make_estimator(value, name)
-    return {parameter: getattr(model, parameter) for parameter in value.keyed()}
+    """Return what was settled, checked as parameters are; the ridges of the second solve are none."""
+    found = value.keyed()
+    ridge = found.pop("ridge", None)
+    model = _make_estimator(replace(value, raw={parameter: value.raw[parameter] for parameter in found}), name)
+    settings = {parameter: getattr(model, parameter) for parameter in found}
+    return settings if ridge is None else {**settings, "ridge": _decode_ridge(ridge)}
+
+
+def _decode_ridge(value: Value) -> dict[str, float]:
+    """Return the ridges of rules and lines."""
+    (pairs,) = value.fields(["pairs"]).values()
+    own = [list(pair.items(2)) for pair in pairs.items(2)]
+    return {key.text(["rules", "lines"]): size.number(0.0) for key, size in own}
 
 
 def _decode_candidates(value: Value, features: tuple[Feature, ...], n_outputs: int) -> list[Terms]:

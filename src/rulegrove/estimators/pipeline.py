@@ -1,7 +1,7 @@
 """A fit is a function: from a table, a kind of target and settings to one record of everything that was fitted."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -377,7 +377,7 @@ def tell_settled(settings: Settings, settled: Settled, plan: Plan, ridges: Seque
         **({"cv": plan.n_folds} if isinstance(settled.selection, str) else {}),
     }
     told = {name: value for name, value in found.items() if settings.is_open(name)}
-    return {**told, "ridge": ridges[0]} if ridges else told
+    return {**told, "ridge": asdict(ridges[0])} if ridges else told
 
 
 def link_large(
@@ -399,7 +399,8 @@ def link_large(
         Scores to fit probabilities to.
     """
     fitted = make_model(data, [[pool.design for pool in pools] for pools in runs], large)
-    target, model = target.finish(fitted, runs[0][0].outputs[0].solver, held_out)
+    first = runs[0][0].outputs[0]
+    target, model = target.finish(fitted, first.solver, held_out, refitted=first.refitted is not None)
     return replace(fitted, model=model, class_shares=share_rules(target, data, [model])), target
 
 

@@ -108,7 +108,9 @@ class Target(ABC):
         """Return the data of each pool of rules: one pool serves all outputs unless the target says otherwise."""
         return [data]
 
-    def finish(self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None) -> tuple[Self, RuleModel]:
+    def finish(
+        self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None, *, refitted: bool
+    ) -> tuple[Self, RuleModel]:
         """Return the target and the model with what the fitted scores tell, such as a link to probabilities.
 
         Most targets have enough of `link_model`.
@@ -119,6 +121,8 @@ class Target(ABC):
         solver : BaseSolver
         held_out : HeldOut, optional
             Scores of rows that were held out.
+        refitted : bool
+            Whether coefficients were solved for once more, by the likelihood of the target.
         """
         return self, self.link_model(fitted.model, solver)
 
