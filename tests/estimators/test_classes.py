@@ -36,12 +36,13 @@ def test_a_rare_class_of_a_large_table_is_refused_with_its_count():
         Classes().learn(sample(y, ranks=np.arange(60)), validates=True)
 
 
-@pytest.mark.parametrize(("n_rows", "mode"), [(1000, "shared"), (1001, "ovr")])
-def test_the_mode_is_settled_by_the_rows(n_rows, mode):
-    settled = Classes().settle(Settings(), n_rows)
-    assert settled.mode == mode
-    assert settled.settled["multiclass"] == mode
-    assert "multiclass" not in Classes(multiclass="grouped").settle(Settings(), n_rows).settled
+@pytest.mark.parametrize(("given", "mode"), [({}, "ovr"), ({"rules": ["x0 > 0"], "n_candidates": 0}, "shared")])
+def test_the_mode_is_settled_by_where_rules_come_from(given, mode):
+    for n_rows in (100, 10_000):
+        settled = Classes().settle(Settings(**given), n_rows)
+        assert settled.mode == mode
+        assert settled.settled["multiclass"] == mode
+        assert "multiclass" not in Classes(multiclass="grouped").settle(Settings(**given), n_rows).settled
 
 
 def test_recalled_pools_tell_the_mode():

@@ -131,20 +131,24 @@ def test_figures_of_numbers_are_those_of_scikit_learn():
 
 
 def test_held_out_is_worse_than_training_and_close_to_new_rows():
-    """The training accuracy flatters; what the fold's models say of held-out rows is near the truth."""
+    """The training loss flatters; what the folds' models say of held-out rows is near the truth.
+
+    Each half of a table is new to the model of the other, so that it does not matter which half is the harder one.
+    """
     X, y = load("pima", return_X_y=True)
-    model = RuleEnsembleClassifier(n_candidates=300, terms="rules", random_state=0).fit(X[::2], y[::2])
-    figures = model.held_out_
-    assert figures.honest
-    assert figures.n_rows == 384
-    assert figures.accuracy == np.trace(figures.counts) / 384
-    shares = model.predict_proba(X[1::2])
-    assert figures.log_loss > log_loss(y[::2], model.predict_proba(X[::2])) + 0.02
-    assert figures.log_loss == pytest.approx(log_loss(y[1::2], shares), abs=0.05)
-    assert figures.auc == pytest.approx(roc_auc_score(y[1::2], shares[:, 1]), abs=0.05)
-    linear = LogisticRegression(max_iter=5000).fit(X[::2], y[::2])
-    assert figures.accuracy > figures.base_accuracy
-    assert figures.accuracy == pytest.approx(linear.score(X[1::2], y[1::2]), abs=0.06)
+    told, true = [], []
+    for mine, others in ((slice(0, None, 2), slice(1, None, 2)), (slice(1, None, 2), slice(0, None, 2))):
+        model = RuleEnsembleClassifier(n_candidates=200, terms="rules", random_state=0).fit(X[mine], y[mine])
+        figures, shares = model.held_out_, model.predict_proba(X[others])
+        assert figures.honest
+        assert figures.n_rows == 384
+        assert figures.accuracy == np.trace(figures.counts) / 384 > figures.base_accuracy
+        assert figures.log_loss > log_loss(y[mine], model.predict_proba(X[mine])) + 0.02
+        told.append((figures.log_loss, figures.auc, figures.accuracy))
+        true.append(
+            (log_loss(y[others], shares), roc_auc_score(y[others], shares[:, 1]), model.score(X[others], y[others]))
+        )
+    np.testing.assert_allclose(np.mean(told, axis=0), np.mean(true, axis=0), atol=0.03)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +169,11 @@ def test_every_mode_of_many_classes(options):
     X, y = make_waveform(300, random_state=1)
     model = RuleEnsembleClassifier(**FAST, **options).fit(X, y)
     figures = model.held_out_
-    n_judged = 300 if options.get("honest_cv", True) else 120  # two folds of five have rules of their own
-    assert figures.n_rows == figures.counts.sum() == n_judged
-    assert figures.honest
-    assert n_judged < 300 or figures.counts.sum(axis=1).tolist() == np.bincount(y).tolist()
+    assert figures.n_rows == figures.counts.sum() == 300
+    assert figures.honest == options.get("honest_cv", True)
+    assert figures.counts.sum(axis=1).tolist() == np.bincount(y).tolist()
     assert 0.65 < figures.accuracy < 0.95
-    assert figures.accuracy == pytest.approx(np.trace(figures.counts) / n_judged)
+    assert figures.accuracy == pytest.approx(np.trace(figures.counts) / 300)
     assert 0.8 < figures.auc < 1.0
     assert figures.log_loss < figures.base_log_loss or options.get("calibration", "auto") != "auto"
     assert len(figures.rocs) == len(figures.reliabilities) == 3
@@ -201,10 +204,10 @@ def test_whether_the_rules_have_seen_the_rows():
     X, y = load("pima", return_X_y=True)
     own = {"rules": ["x1 > 126", "x5 > 30 and x7 > 40"], "n_candidates": 0, "random_state": 0}
     shared, honest = (RuleEnsembleClassifier(**FAST, honest_cv=mode).fit(X, y) for mode in (False, True))
-    assert shared.held_out_.n_rows < honest.held_out_.n_rows == len(y)
-    for model in (shared, honest):  # folds that share their rules to choose by are not those to judge by
-        assert model.held_out_.honest
-        assert "optimistic" not in tell_held_out(model.held_out_)
+    for model in (shared, honest):
+        assert model.held_out_.n_rows == len(y)
+        assert model.held_out_.honest == (model is honest)
+        assert ("optimistic" in tell_held_out(model.held_out_)) == (model is shared)
     assert RuleEnsembleClassifier(**own, honest_cv=False).fit(X, y).held_out_.honest  # an expert's rules
     tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
     foreign = RuleEnsembleClassifier(trees=tree, random_state=0).fit(X, y)

@@ -4,6 +4,7 @@ Also of `_file_figures.py`, `_file_fits.py`, `_file_front.py` and `_file_terms.p
 is read alone.
 """
 
+import functools
 import json
 import os
 import sys
@@ -270,7 +271,7 @@ def test_what_a_preset_has_changed_comes_back(monkeypatch):
     document = document_of(model)
     loaded = parse_model(json.dumps(document).encode())
     settled = {"subsample": 384, "max_features": 2, "tree_loss": "squared", "selection": "1se"}
-    settings = {**settings, **settled, "multiclass": "shared", "calibration": "temperature"}
+    settings = {**settings, **settled, "multiclass": "ovr", "calibration": "temperature"}
     assert_same(loaded.settings_, settings)
     assert (loaded.preset, loaded.max_terms, loaded.solver) == ("readable", "auto", "auto")
     monkeypatch.setattr(RuleEnsembleClassifier, "_presets", {"readable": {"max_terms": 3}})  # a later version's
@@ -384,6 +385,11 @@ def damaged(change, name="mixed, integers"):
     return json.dumps(document).encode()
 
 
+def damage(*arguments):
+    """Return what makes such a text when a test asks for it: nothing is fitted while tests are gathered."""
+    return functools.partial(damaged, *arguments)
+
+
 def put(*place):
     """Return a change that puts the last argument at a place."""
 
@@ -392,6 +398,16 @@ def put(*place):
         for step in way:
             document = document[step]
         document[last] = value
+
+    return change
+
+
+def put_into_rule(*place, front=False):
+    """Return a change that puts the last argument at a place of the first rule."""
+
+    def change(document):
+        terms = document["front"]["terms"] if front else document["terms"]
+        put(*place)(next(term for term in terms if "conditions" in term))
 
     return change
 
@@ -429,74 +445,77 @@ def nested_solver(depth):
         (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "its `format` is a list of 1"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
-        (damaged(put("checksum", "")), "remove the field `checksum` from the file and load it again"),
-        (damaged(put("checksum", None)), "`checksum` must be a text; got null"),
-        (damaged(put("intercepts", 0, "1e999")).replace(b'"1e999"', b"1e999"), "a finite number; got Infinity"),
-        (damaged(put("intercepts", 0, "\ud800")), r"a finite number; got '.ud800'"),
-        (damaged(put("parameters", "solver", nested_solver(300))), "must be an object with the field 'float'"),
-        (damaged(put("estimator", "os.system")), "`estimator` must be one of RuleEnsembleClassifier"),
-        (damaged(put("surplus", 1)), "without a field 'surplus'"),
-        (damaged(lambda d: d.pop("terms")), "with the field 'terms'"),
+        (damage(put("checksum", "")), "remove the field `checksum` from the file and load it again"),
+        (damage(put("checksum", None)), "`checksum` must be a text; got null"),
+        (lambda: damaged(put("intercepts", 0, "1e999")).replace(b'"1e999"', b"1e999"), "a finite number; got Infinity"),
+        (damage(put("intercepts", 0, "\ud800")), r"a finite number; got '.ud800'"),
+        (damage(put("parameters", "solver", nested_solver(300))), "must be an object with the field 'float'"),
+        (damage(put("estimator", "os.system")), "`estimator` must be one of RuleEnsembleClassifier"),
+        (damage(put("surplus", 1)), "without a field 'surplus'"),
+        (damage(lambda d: d.pop("terms")), "with the field 'terms'"),
         (
-            damaged(put("terms", 0, "conditions", 0, "feature", 4)),
+            damage(put_into_rule("conditions", 0, "feature", 4)),
             r"conditions\[0\].feature` must be an integer from 0 to 3",
         ),
-        (damaged(put("terms", 0, "conditions", 0, "feature", True)), "must be an integer from 0 to 3; got true"),
-        (damaged(put("terms", 0, "conditions", [])), "conditions sorted by attribute"),
-        (damaged(put("terms", 0, "coefs", 0, "1")), "`terms\\[0\\].coefs\\[0\\]` must be a finite number; got '1'"),
-        (damaged(put("terms", 0, "coefs", [1.0])), "a list of 3; got a list of 1"),
-        (damaged(put("terms", 0, "importance", -1.0)), "a finite number from 0 to inf"),
-        (damaged(put("terms", 0, "support", 2.0)), "a finite number from 0 to"),
-        (damaged(put("intercepts", [0.0])), "`intercepts` must be a list of 3"),
-        (damaged(put("classes", "dtype", "datetime64")), "a type of labels"),
-        (damaged(put("classes", "dtype", "object_")), "a type of labels"),
-        (damaged(put("classes", "labels", [1, 1, 2])), "at least two different labels"),
-        (damaged(put("classes", "labels", [1, "a", 2])), "labels of the type int64"),
-        (damaged(put("classes", {"dtype": "int8", "labels": [1, 2, 300]})), "within the range of int8"),
-        (damaged(put("parameters", "n_candidates", -5)), "`parameters`: .*n_candidates"),
-        (damaged(put("parameters", "__class__", 1)), "a parameter of RuleEnsembleClassifier"),
-        (damaged(put("parameters", "solver", {"solver": "Popen", "parameters": {}})), "one of Glmnet"),
-        (damaged(put("outputs", 0, "solver", "parameters", "tol", -1.0)), "`outputs\\[0\\].solver`: .*tol"),
-        (damaged(put("outputs", 0, "selection", "index", 10**6)), "an integer from 0 to"),
-        (damaged(put("outputs", 0, "path", "coefs", 0, [[10**6], [1.0]])), "an integer from 0 to"),
-        (damaged(put("outputs", 0, "path", "coefs", -1, [[1, 0], [1.0, 1.0]])), "ascending order"),
-        (damaged(put("outputs", 0, "path", "status", 0, "__init__")), "one of CONVERGED"),
-        (damaged(put("features", 0, "name", 3)), "`features\\[0\\].name` must be a text; got 3"),
-        (damaged(put("features", [])), "a list of attributes"),
-        (damaged(put("calibration", {"slope": 1.0, "curves": []})), "either a slope or curves"),
-        (damaged(put("calibration", {"curves": []})), "a list of 3"),
-        (damaged(put("multiclass", "all")), "one of ovr, shared, grouped"),
-        (damaged(put("front", [])), "`front` must be an object"),
-        (damaged(put("front", "chosen", 10**6)), "`front.chosen` must be an integer from 0 to"),
-        (damaged(put("front", "base_loss", -1.0)), "`front.base_loss` must be a finite number from 0"),
-        (damaged(put("front", "output_means", [0.0])), "`front.output_means` must be a list of 3"),
-        (damaged(put("front", "lines", [])), "`front.lines` must be a list of one line or more"),
-        (damaged(put("front", "terms", 0, "conditions", 0, "feature", 4)), "an integer from 0 to 3"),
+        (damage(put_into_rule("conditions", 0, "feature", True)), "must be an integer from 0 to 3; got true"),
+        (damage(put_into_rule("conditions", [])), "conditions sorted by attribute"),
+        (damage(put("terms", 0, "coefs", 0, "1")), "`terms\\[0\\].coefs\\[0\\]` must be a finite number; got '1'"),
+        (damage(put("terms", 0, "coefs", [1.0])), "a list of 3; got a list of 1"),
+        (damage(put("terms", 0, "importance", -1.0)), "a finite number from 0 to inf"),
+        (damage(put_into_rule("support", 2.0)), "a finite number from 0 to"),
+        (damage(put("intercepts", [0.0])), "`intercepts` must be a list of 3"),
+        (damage(put("classes", "dtype", "datetime64")), "a type of labels"),
+        (damage(put("classes", "dtype", "object_")), "a type of labels"),
+        (damage(put("classes", "labels", [1, 1, 2])), "at least two different labels"),
+        (damage(put("classes", "labels", [1, "a", 2])), "labels of the type int64"),
+        (damage(put("classes", {"dtype": "int8", "labels": [1, 2, 300]})), "within the range of int8"),
+        (damage(put("parameters", "n_candidates", -5)), "`parameters`: .*n_candidates"),
+        (damage(put("parameters", "__class__", 1)), "a parameter of RuleEnsembleClassifier"),
+        (damage(put("parameters", "solver", {"solver": "Popen", "parameters": {}})), "one of Glmnet"),
+        (damage(put("settings", "ridge", 3)), "`settings.ridge` must be an object; got 3"),
+        (damage(put("settings", "ridge", "pairs", 1, 1, -1)), r"ridge.pairs\[1\]\[1\]` must be a finite number from 0"),
+        (damage(put("settings", "ridge", "pairs", 1, 0, "rules")), "`settings.ridge` must be the ridges of rules and"),
+        (damage(put("outputs", 0, "solver", "parameters", "tol", -1.0)), "`outputs\\[0\\].solver`: .*tol"),
+        (damage(put("outputs", 0, "selection", "index", 10**6)), "an integer from 0 to"),
+        (damage(put("outputs", 0, "path", "coefs", 0, [[10**6], [1.0]])), "an integer from 0 to"),
+        (damage(put("outputs", 0, "path", "coefs", -1, [[1, 0], [1.0, 1.0]])), "ascending order"),
+        (damage(put("outputs", 0, "path", "status", 0, "__init__")), "one of CONVERGED"),
+        (damage(put("features", 0, "name", 3)), "`features\\[0\\].name` must be a text; got 3"),
+        (damage(put("features", [])), "a list of attributes"),
+        (damage(put("calibration", {"slope": 1.0, "curves": []})), "either a slope or curves"),
+        (damage(put("calibration", {"curves": []})), "a list of 3"),
+        (damage(put("multiclass", "all")), "one of ovr, shared, grouped"),
+        (damage(put("front", [])), "`front` must be an object"),
+        (damage(put("front", "chosen", 10**6)), "`front.chosen` must be an integer from 0 to"),
+        (damage(put("front", "base_loss", -1.0)), "`front.base_loss` must be a finite number from 0"),
+        (damage(put("front", "output_means", [0.0])), "`front.output_means` must be a list of 3"),
+        (damage(put("front", "lines", [])), "`front.lines` must be a list of one line or more"),
+        (damage(put_into_rule("conditions", 0, "feature", 4, front=True)), "an integer from 0 to 3"),
         (
-            damaged(put("front", "terms", 0, "support", 2.0)),
-            r"`front.terms\[0\].support` must be a finite number from 0",
+            damage(put_into_rule("support", 2.0, front=True)),
+            r"`front.terms\[\d+\].support` must be a finite number from 0",
         ),
-        (damaged(put("front", "terms", 0, "shares", [1.0])), r"`front.terms\[0\].shares` must be a list of 3"),
-        (damaged(put("front", "terms", 0, "mean_target", 1.0)), "without a field 'mean_target'"),
-        (damaged(put("front", "lines", 1, "terms", [10**6])), "an integer from 0 to"),
-        (damaged(put("front", "lines", -1, "terms", 1, 0)), "integer|different terms"),
-        (damaged(put("front", "lines", 1, "coefs", [])), r"`front.lines\[1\].coefs` must be a list of 3"),
-        (damaged(put("front", "lines", 1, "coefs", 0, [[10**6], [1.0]])), r"lines\[1\].coefs\[0\]\[0\]\[0\]` must be"),
-        (damaged(put("front", "lines", 1, "coefs", 0, [[0], []])), "a list of 1; got a list of 0"),
-        (damaged(put("front", "lines", 1, "intercepts", 0, "nan")), "a finite number; got 'nan'"),
-        (damaged(put("front", "lines", 1, "importances", 0, -1.0)), "a finite number from 0"),
-        (damaged(put("front", "lines", 1, "loss", -1.0)), r"`front.lines\[1\].loss` must be a finite number from 0"),
+        (damage(put_into_rule("shares", [1.0], front=True)), r"`front.terms\[\d+\].shares` must be a list of 3"),
+        (damage(put_into_rule("mean_target", 1.0, front=True)), "without a field 'mean_target'"),
+        (damage(put("front", "lines", 1, "terms", [10**6])), "an integer from 0 to"),
+        (damage(put("front", "lines", -1, "terms", 1, 0)), "integer|different terms"),
+        (damage(put("front", "lines", 1, "coefs", [])), r"`front.lines\[1\].coefs` must be a list of 3"),
+        (damage(put("front", "lines", 1, "coefs", 0, [[10**6], [1.0]])), r"lines\[1\].coefs\[0\]\[0\]\[0\]` must be"),
+        (damage(put("front", "lines", 1, "coefs", 0, [[0], []])), "a list of 1; got a list of 0"),
+        (damage(put("front", "lines", 1, "intercepts", 0, "nan")), "a finite number; got 'nan'"),
+        (damage(put("front", "lines", 1, "importances", 0, -1.0)), "a finite number from 0"),
+        (damage(put("front", "lines", 1, "loss", -1.0)), r"`front.lines\[1\].loss` must be a finite number from 0"),
         (
-            damaged(put("front", "lines", 1, "calibration", {"slope": "1"})),
+            damage(put("front", "lines", 1, "calibration", {"slope": "1"})),
             r"`front.lines\[1\].calibration.slope` must",
         ),
-        (damaged(put("front", "lines", 1, "held_out", "counts", [])), r"`front.lines\[1\].held_out.counts` must be"),
-        (damaged(put("front", "lines", 1, "calibration", {"slope": 1.0}), "numbers"), "calibration` must be null"),
+        (damage(put("front", "lines", 1, "held_out", "counts", [])), r"`front.lines\[1\].held_out.counts` must be"),
+        (damage(put("front", "lines", 1, "calibration", {"slope": 1.0}), "numbers"), "calibration` must be null"),
     ],
 )
 def test_one_clear_error(content, words):
     with pytest.raises(InvalidInputError, match=words) as caught:
-        parse_model(content, "model.json")
+        parse_model(content() if callable(content) else content, "model.json")
     message = str(caught.value)
     assert message.startswith("model.json")
     assert len(message) < 600

@@ -86,7 +86,7 @@ CLASS_SETTINGS = {
     "squared": {"solver": Glmnet()},
     "squared, relaxed": {"solver": Glmnet(relax=True)},
     "logistic, relaxed": {"solver": Glmnet(loss="logistic", relax=True), "honest_cv": False},
-    "few terms": {"max_terms": 5},
+    "few terms": {"max_terms": 8},
     "ramp trees": {"tree_loss": "ramp", "honest_cv": False},
     "weights": {"class_weight": "balanced", "honest_cv": False},
 }

@@ -54,17 +54,22 @@ def test_the_record_cannot_be_changed():
         found.model = None
 
 
-def test_by_statistics_alone_no_solver_that_needs_rows_is_chosen():
-    assert fit(Classes(), Y).solvers[0].loss == "logistic"
-    assert fit(Classes(), Y, by_rows=False).solvers[0].loss == "squared"
+def test_by_statistics_alone_the_model_is_the_point_of_the_path():
+    again, alone = fit(Classes(), Y), fit(Classes(), Y, by_rows=False)
+    assert repr(again.solvers) == repr(alone.solvers)
+    assert "ridge" in again.settled
+    assert "ridge" not in alone.settled
+    (chosen,) = alone.pools[0].outputs
+    assert chosen.refitted is None
+    np.testing.assert_array_equal(chosen.point[0], again.pools[0].outputs[0].path.point(chosen.selection.index)[0])
 
 
 def test_all_that_was_left_open_is_told():
-    """Parameters that say "auto", or nothing at all, and no others."""
+    """Parameters that say "auto", or nothing at all, and the ridges of the second solve; no others."""
     settings = dataclasses.replace(SETTINGS, cv=None, subsample=100, max_features="auto")
     settled = fit(Classes(multiclass="shared"), Y, settings).settled
     told = {"solver", "selection", "honest_cv", "max_features", "tree_loss", "cv", "calibration", "max_terms"}
-    assert settled.keys() == told
+    assert settled.keys() == told | {"ridge"}
 
 
 def test_names_are_those_that_scikit_learn_knows():

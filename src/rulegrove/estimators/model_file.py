@@ -212,17 +212,16 @@ def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEns
 def _decode_settings(value: Value, name: str) -> dict[str, Any]:
     """Return what was settled, checked as parameters are; the ridges of the second solve are none."""
     found = value.keyed()
-    ridge = found.pop("ridge", None)
+    ridges = {key: _decode_ridge(found.pop(key)) for key in ("ridge",) if key in found}
     model = _make_estimator(replace(value, raw={parameter: value.raw[parameter] for parameter in found}), name)
-    settings = {parameter: getattr(model, parameter) for parameter in found}
-    return settings if ridge is None else {**settings, "ridge": _decode_ridge(ridge)}
+    return {key: ridges[key] if key in ridges else getattr(model, key) for key in value.raw}
 
 
 def _decode_ridge(value: Value) -> dict[str, float]:
     """Return the ridges of rules and lines."""
     (pairs,) = value.fields(["pairs"]).values()
-    own = [list(pair.items(2)) for pair in pairs.items(2)]
-    return {key.text(["rules", "lines"]): size.number(0.0) for key, size in own}
+    found = {key.text(["rules", "lines"]): size.number(0.0) for key, size in (pair.items(2) for pair in pairs.items())}
+    return found if len(found) == 2 else value.refuse("the ridges of rules and lines")
 
 
 def _decode_candidates(value: Value, features: tuple[Feature, ...], n_outputs: int) -> list[Terms]:

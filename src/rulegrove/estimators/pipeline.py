@@ -198,7 +198,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         fitted,
         held_out,
         honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest),
-        lines_first=any(ridge.lines < ridge.rules for ridge in ridges),
+        lines_first=any(ridge.lines < ridge.rules for ridge in ridges)
+        and any(terms.linear.n_terms for terms in large.terms),
         judge=judge,
         progress=progress,
     )
@@ -286,7 +287,7 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
     if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
         selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, drawn=False)
         honest = settings.honest_cv != "auto" and bool(settings.honest_cv)
-    if settings.is_open("solver") and settings.validates:
+    if settings.is_open("solver") and settings.validates and target.code.classes is not None:
         solver = autos.SOLVER
     return Settled(solver, selection, honest, data.n_counted)
 

@@ -101,10 +101,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"auto", "glmnet", "spgl1", "fpc", "pathbuild"} or solver, default="auto"
         What finds the coefficients: a name, or an instance such as ``Glmnet(l1_ratio=0.9, relax=True)``,
-        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``. "auto" solves twice: ``Glmnet(l1_ratio=0.5)`` finds
+        ``Spgl1(l1_radius=8.5)`` or ``Pathbuild(loss="huber")``. "auto" solves twice: ``Glmnet()``, the lasso, finds
         which terms matter; then their coefficients are those of the least squared error, with one ridge for rules and
         one for linear terms that held-out rows choose. Both need no rows but their statistics. A solver that is named
-        solves once. With a number as `selection` "auto" is ``Glmnet()``, the lasso, once. `settings_` tells the ridges.
+        solves once. With a number as `selection` "auto" is ``Glmnet()``, once. `settings_` tells the ridges.
     selection : {"auto", "1se", "min"} or float, default="auto"
         Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
         ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
