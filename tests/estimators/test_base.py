@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
 from rulegrove.estimators import attributes, pipeline
+from rulegrove.estimators._base import fit_chosen
 from sklearn_checks import expected_failures
 from small_pools import shrink_pool
 
@@ -269,3 +270,15 @@ def test_a_good_partner_in_a_stack():
     X, y = make_data(RuleEnsembleClassifier)
     bits = make(RuleEnsembleClassifier, terms="rules").fit(X, y).transform_rules(X)
     assert LogisticRegression().fit(bits, y).score(bits, y) > 0.8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_for_one_length_is_that_of_all(kind):
+    X, y = make_data(kind)
+    for max_terms in (None, 3):
+        model = kind(n_candidates=30, cv=2, max_terms=max_terms, random_state=0, n_jobs=1)
+        found, expected = fit_chosen(clone(model), X, y), model.fit(X, y)
+        assert (found.front_ is None) == (max_terms is None)
+        assert repr(found.rules_) == repr(expected.rules_)
+        assert repr(found.settings_) == repr(expected.settings_)
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))

@@ -61,11 +61,9 @@ def make_large():
     """Twenty-six classes, and categories of long names with a target of large numbers."""
     rng = np.random.default_rng(0)
     letters = np.array([f"class {letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"])
-    codes = np.arange(1300) % 26
-    X = pd.DataFrame(rng.normal(size=(26, 4))[codes] + 0.3 * rng.normal(size=(1300, 4)), columns=list("abcd"))
-    many = RuleEnsembleClassifier(**{**SETTINGS, "n_candidates": 40, "cv": 2}, multiclass="shared").fit(
-        X, letters[codes]
-    )
+    codes = np.arange(520) % 26
+    X = pd.DataFrame(rng.normal(size=(26, 4))[codes] + 0.3 * rng.normal(size=(520, 4)), columns=list("abcd"))
+    many = RuleEnsembleClassifier(**{**SETTINGS, "n_candidates": 30}, multiclass="shared").fit(X, letters[codes])
     towns = np.array([f"{place}: a town whose name is far too long for any chart" for place in range(40)])
     table = pd.DataFrame({"town": towns[np.arange(800) % 40], "income": rng.lognormal(10, 0.5, 800).round()})
     price = 20_000.0 * (np.arange(800) % 40 % 7) + 3 * table["income"] + 1000 * rng.normal(size=800)

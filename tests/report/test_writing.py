@@ -96,7 +96,7 @@ def test_what_is_no_model():
 def test_a_page_of_many_terms_and_classes_stays_small():
     """Three classes of their own rules, hundreds of terms in the large model."""
     X, y = make_waveform(600, random_state=0)
-    model = RuleEnsembleClassifier(n_candidates=600, multiclass="ovr", honest_cv=False, random_state=0, n_jobs=1)
+    model = RuleEnsembleClassifier(n_candidates=600, multiclass="ovr", honest_cv=False, cv=2, random_state=0, n_jobs=1)
     model.fit(X, y)
     assert model.front_[-1].rules > 200
     assert len(make_report(model, X, y)) < 1_500_000

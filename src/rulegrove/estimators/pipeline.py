@@ -133,7 +133,7 @@ class Fit:
         )
 
 
-def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: bool = True) -> Fit:
+def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: bool = True, lists: bool = True) -> Fit:
     """Grow rules, find by a path which of them matter, solve for these once more, and make short lists of the result.
 
     Parameters
@@ -146,6 +146,8 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     by_rows : bool, default=True
         Whether the terms of a solver that is left open may be solved for once more, which for classes needs rows;
         otherwise the model is a point of the path, from statistics alone.
+    lists : bool, default=True
+        Whether lists of every length are made and judged; otherwise the fit is the large model, without a front.
 
     Returns
     -------
@@ -188,6 +190,11 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     large = Large.average([large_of(pools) for pools in runs])
     fitted, target = link_large(runs, large, target, data, held_out)
     fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan, ridges))
+    training = replace(training, data=data)
+    fit = replace(fit, names=training.names, n_columns=training.n_columns, training=training)
+    if not lists:
+        progress.close()
+        return fit
     shortening = Shortening(target, plan.growth.constraints, target.shares_terms, plan.n_threads)
     front = make_front(
         shortening,
@@ -204,9 +211,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         progress=progress,
     )
     progress.close()
-    training = replace(training, data=data)
-    fit = replace(fit, names=training.names, n_columns=training.n_columns, training=training, front=front)
-    return fit.shorten(settings.max_terms, settings.max_rules)
+    return replace(fit, front=front).shorten(settings.max_terms, settings.max_rules)
 
 
 def prepare_solver(settings: Settings, target: Target) -> BaseSolver:

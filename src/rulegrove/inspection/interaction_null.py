@@ -11,6 +11,7 @@ from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
+from rulegrove.estimators._base import fit_chosen
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
@@ -145,7 +146,7 @@ def interaction_null(
         draw = additive.recall_target().draw(sample.model, scores, y)
         for _ in range(n_repeats):
             refitted = clone(model).set_params(random_state=_draw_seed(rng), verbose=0)
-            refitted.fit(X, draw(rng), sample_weight=sample_weight)
+            fit_chosen(refitted, X, draw(rng), sample_weight)
             replicates.append(interactions(refitted, X, sample_weight=sample_weight))
             progress(len(replicates), n_repeats)
     progress.close()
@@ -161,7 +162,7 @@ def _fit_additive(model: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> 
     additive = clone(settle_preset(model)).set_params(max_conditions=1, random_state=seed, verbose=0)
     additive.set_params(max_terms=None, max_rules=None)  # a short list would lack some of the main effects
     additive.set_params(**additive.make_target().draw_by(validates=isinstance(additive.selection, str)))
-    return additive.fit(X, y, sample_weight=sample_weight)
+    return fit_chosen(additive, X, y, sample_weight)
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

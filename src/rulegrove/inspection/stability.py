@@ -17,7 +17,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import as_table
 from rulegrove.design.bits import BitMatrix
-from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._base import BaseRuleEnsemble, fit_chosen
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.stable import split_halves
@@ -256,7 +256,7 @@ def _fit_all(
             copy = clone(model).set_params(random_state=int(rng.integers(2**31)), verbose=0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DroppedColumnWarning)
-                fits.append(copy.fit(table, y, sample_weight=own))
+                fits.append(fit_chosen(copy, table, y, own))
             progress(len(fits), n_repeats)
     progress.close()
     return fits

@@ -6,6 +6,7 @@ With wrong labels the ramp loss is compared with the squared one, while a share 
 import numpy as np
 
 from rulegrove import Glmnet, RuleEnsembleClassifier
+from rulegrove.estimators._base import fit_chosen
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import (
     balanced_errors,
@@ -33,7 +34,7 @@ def _choose(task: Task, config: Config, rows: Split) -> list[Outcome]:
     best = task.method == BEST
     selection = _LEAST_PENALTY if best else rule
     model = paper_ensemble(config, task.repetition, solver=Glmnet(), selection=selection, honest_cv=bool(honest))
-    predicted = path_predictions(model.fit(rows.X, rows.y), rows.X_test)
+    predicted = path_predictions(fit_chosen(model, rows.X, rows.y), rows.X_test)
     point = int(np.argmin(balanced_errors(rows.y_test, predicted))) if best else model.selection_.index
     return [
         *rates(rows.y_test, predicted[:, point], **model.get_params()),
@@ -48,7 +49,7 @@ def _learn_from_flipped(task: Task, config: Config, rows: Split) -> list[Outcome
     flipped = rng.permutation(len(rows.y))[: round(float(task.value) * len(rows.y))]
     y = rows.y.copy()
     y[flipped] *= -1
-    return fitted_outcomes(_make_model(task.method, config, task.repetition).fit(rows.X, y), rows)
+    return fitted_outcomes(fit_chosen(_make_model(task.method, config, task.repetition), rows.X, y), rows)
 
 
 def _make_model(method: str, config: Config, repetition: int) -> RuleEnsembleClassifier:

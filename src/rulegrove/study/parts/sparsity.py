@@ -8,6 +8,7 @@ import numpy as np
 from rulegrove import Fpc, Glmnet, RuleEnsembleClassifier, Spgl1
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Feature
+from rulegrove.estimators._base import fit_chosen
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import SOLVERS, balanced_errors, paper_ensemble, path_predictions, sweep
 from rulegrove.study.parts.base import Outcome, Task, candidate_part, rates
@@ -82,7 +83,7 @@ def _fit_fine_path(name: str, rows: Split, config: Config, repetition: int) -> R
         "spgl1": {"solver": Spgl1(), "selection": _LARGEST_RADIUS},
         "pathbuild": sweep("pathbuild", config, len(rows.y)),
     }[name]
-    return paper_ensemble(config, repetition, **fixed).fit(rows.X, rows.y)
+    return fit_chosen(paper_ensemble(config, repetition, **fixed), rows.X, rows.y)
 
 
 def _top(coef: FloatArray) -> IntArray:

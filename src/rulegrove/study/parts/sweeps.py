@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rulegrove import Pathbuild, RuleEnsembleClassifier
+from rulegrove.estimators._base import fit_chosen
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import paper_ensemble, path_predictions, sweep
 from rulegrove.study.parts.base import Grid, Outcome, Part, Task, candidate_part, no_grid, on_candidates, rates
@@ -37,7 +38,7 @@ def _vary_pathbuild(
         chosen = {"threshold": THRESHOLD, **settings(task)}
         solver = Pathbuild(threshold=chosen.pop("threshold"), n_steps=config.n_steps)
         model = paper_ensemble(config, task.repetition, solver=solver, selection=float(config.n_steps), **chosen)
-        return fitted_outcomes(model.fit(rows.X, rows.y), rows)
+        return fitted_outcomes(fit_chosen(model, rows.X, rows.y), rows)
 
     return candidate_part(name, measure, cost, grid, methods)
 
@@ -48,7 +49,7 @@ def fit_sweep(solver: str, rows: Split, config: Config, repetition: int, **setti
     A repetition's rules are the same for every solver: they are grown before any of them comes in, from the same seed.
     """
     fixed = sweep(solver, config, len(rows.y))
-    return paper_ensemble(config, repetition, **(fixed | settings)).fit(rows.X, rows.y)
+    return fit_chosen(paper_ensemble(config, repetition, **(fixed | settings)), rows.X, rows.y)
 
 
 def path_outcomes(model: RuleEnsembleClassifier, rows: Split, method: str | None = None) -> list[Outcome]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove._typing import AnyArray
+from rulegrove.estimators._base import fit_chosen
 from rulegrove.study.baselines import MAX_FEATURES, TreeEnsemble, bag, boost
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import SOLVERS, default_ensemble, set_ensemble
@@ -113,7 +114,7 @@ def _measure_vehicle(task: Task, config: Config) -> list[Outcome]:
         if task.method == "bagging":
             model, settings = grow_baseline("bagging", rows, config, task.repetition)
         else:
-            model = _make_rules(task.method, config, task.repetition).fit(rows.X, rows.y)
+            model = fit_chosen(_make_rules(task.method, config, task.repetition), rows.X, rows.y)
             settings = model.get_params()
         outcomes.append(
             Outcome("error", percent_wrong(model.predict(rows.X_test), rows.y_test), fold=fold, settings=settings)
