@@ -28,8 +28,8 @@ from rulegrove.design.statistics import Moments
 from rulegrove.projection import Point
 from rulegrove.solvers.base import Problem
 
-# Ridges from which the search chooses, 10, 3, 1, 0.3 and so on: that of rules goes down from the strongest by two places
-# at a time, while that of lines has a place farther down, if there are rows enough for it.
+# Ridges from which the search chooses, 10, 3, 1, 0.3 and so on: that of rules goes down from the strongest by two
+# places at a time, while that of lines has a place farther down, if there are rows enough for it.
 RIDGES = tuple(float(f"{digit}e{power}") for power in range(1, -9, -1) for digit in (1, 0.3))
 FIRST_OF_LINES = 7
 WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a smaller one is chance
@@ -291,7 +291,7 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
         return Ridge(RIDGES[place[0]], RIDGES[place[1]])
 
     def allows(place: tuple[int, int]) -> bool:
-        return 0 <= min(place) and max(place) < len(RIDGES) and RIDGES[max(place)] >= WEAKEST / n_rows
+        return min(place) >= 0 and max(place) < len(RIDGES) and RIDGES[max(place)] >= WEAKEST / n_rows
 
     def judge(place: tuple[int, int]) -> float:
         if not allows(place):

@@ -151,6 +151,10 @@ class Classes(Target):
         """Return the target with the mode of several classes."""
         return replace(self, mode=autos.resolve_mode(self.multiclass, grows=settings.grows))
 
+    def choose_solver(self, solver: BaseSolver) -> BaseSolver:
+        """Return a solver whose path keeps more of a family of rules than one."""
+        return autos.SOLVER
+
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return a grouped or a multinomial fit, where the mode or the loss asks for one."""
         if self.mode == "grouped":

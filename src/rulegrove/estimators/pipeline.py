@@ -292,8 +292,8 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
     if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
         selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, drawn=False)
         honest = settings.honest_cv != "auto" and bool(settings.honest_cv)
-    if settings.is_open("solver") and settings.validates and target.code.classes is not None:
-        solver = autos.SOLVER
+    if settings.is_open("solver") and settings.validates:
+        solver = target.choose_solver(solver)
     return Settled(solver, selection, honest, data.n_counted)
 
 

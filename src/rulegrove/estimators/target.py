@@ -95,6 +95,10 @@ class Target(ABC):
         """Return the target with what the number of rows decides."""
         return self
 
+    def choose_solver(self, solver: BaseSolver) -> BaseSolver:
+        """Return the solver whose path finds the terms, where none is named; the given one is the lasso."""
+        return solver
+
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
         return None
