@@ -274,7 +274,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
             f"max_rules={settings.max_rules}. Set both to None for the large model, or fit the rows anew."
         )
     target = model.recall_large_target().recall(statistics.code, n_pools=len(statistics.pools))
-    if "ridge" in model.settings_:  # its scores are log odds, those of statistics are not
+    if "ridge" in vars(model).get("settings_", {}):  # its scores are log odds, those of statistics are not
         target = replace(target, fitted_link=None)
     found = _solve_anew(settings, target, statistics)
     new.take_over(found, statistics_=statistics)
