@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import calibration_curve
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
     auc,
