@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, load_model
 from rulegrove.exceptions import InvalidInputError
@@ -160,9 +161,11 @@ def test_error_where_it_is_true_is_near_that_without_and_in_line_with_histogram_
         settings = {"n_candidates": 200, "honest_cv": False, "cv": 3, "random_state": seed, "n_jobs": 1}
         free = RuleEnsembleRegressor(**settings).fit(X, y).predict(X_new)
         held = RuleEnsembleRegressor(monotonic={0: 1, 1: -1}, **settings).fit(X, y).predict(X_new)
-        boosted = HistGradientBoostingRegressor(monotonic_cst=[1, -1, 0, 0, 0], max_iter=40, random_state=0).fit(X, y)
+        boosted = HistGradientBoostingRegressor(monotonic_cst=[1, -1, 0, 0, 0], max_iter=40, random_state=0)
+        with threadpool_limits(1):  # threads of scikit-learn that wait for each other take long beside other tests
+            likely = boosted.fit(X, y).predict(X_new)
         ratios.append(np.mean((held - truth) ** 2) / np.mean((free - truth) ** 2))
-        likeness.append(np.corrcoef(held, boosted.predict(X_new))[0, 1])
+        likeness.append(np.corrcoef(held, likely)[0, 1])
     assert np.mean(ratios) < 1.1
     assert min(likeness) > 0.8
 
