@@ -1,4 +1,4 @@
-"""The fronts of the ten sets before and after lines had a share of the model: ``python -m benchmarks.fronts_figure``.
+"""The fronts of the ten sets, before and now: ``python -m benchmarks.fronts_figure``.
 
 Reads ``results/ten_sets.csv`` and ``results/ten_sets_before.csv``, which have the same folds, and writes
 ``docs/benchmarks/fronts.png``.
