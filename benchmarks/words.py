@@ -86,8 +86,8 @@ upper edge with their error. Leaves of FIGS count as terms."""
 
 FRONTS = """All lengths of one fit on the ten sets, five 2-fold cross-validations, by `python -m benchmarks.ten_sets`
 and `python -m benchmarks.fronts_figure`. Points are at most 5, 10 and 25 terms a class and the large model, diamonds
-what the default takes. "Before" are lists of a large model whose lines had no share of their own; the models before
-that had 16.1 % with 10 terms a class, 14.9 with 25 and 13.9 with 209, on average.
+what the default takes. "Before" are lists of a large model that is a point of a path, solved for once; models
+before that had 16.1 % with 10 terms a class, 14.9 with 25 and 13.9 with 209, on average.
 
 ![Error against terms an output, a panel a set](benchmarks/fronts.png)"""
 
