@@ -1,6 +1,7 @@
 """Every "auto" in one place: what the size of the data settles, each with its evidence.
 
-A parameter that is "auto" becomes a value of that parameter, so that what was settled can be given to another fit.
+A parameter that is "auto" becomes a value of that parameter. A solver that is given by that value solves once, though:
+the second solve, whose ridges are no parameters, is the matter of "auto" alone.
 """
 
 import math

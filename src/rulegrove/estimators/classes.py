@@ -187,7 +187,7 @@ class Classes(Target):
         elif scored is not None and method is not None:
             target = replace(target, fitted_link=self._calibrate(method, scored))
         elif scored is not None and self.calibration is not None:
-            link = self.link_scores(solver, scored)
+            link = self._link_scores(solver, scored)
             target = replace(target, fitted_link=None if link == self._find_link(solver) else link)
         return target, target.link_model(fitted.model, solver)
 
@@ -216,11 +216,7 @@ class Classes(Target):
         """Return the share of wrong classes."""
         return error, standard_error
 
-    def surprise(self, loss: float, n_rows: float) -> float:
-        """Return minus the log likelihood of so many rows of a mean log loss."""
-        return n_rows * loss
-
-    def link_scores(self, solver: BaseSolver, held_out: HeldOut) -> Link:
+    def _link_scores(self, solver: BaseSolver, held_out: HeldOut) -> Link:
         """Return what scores of the solver's loss mean by themselves, or on a common scale if held-out rows ask for it.
 
         The log odds of each class against all others make probabilities of their own; together they may make better

@@ -169,14 +169,6 @@ class Target(ABC):
         root = np.sqrt(error)
         return root, np.divide(standard_error, 2.0 * root, out=np.zeros_like(root), where=root > 0.0)
 
-    def surprise(self, loss: float, n_rows: float) -> float:
-        """Return minus the log likelihood of so many rows of a mean loss, but for a constant."""
-        return 0.5 * n_rows * float(np.log(max(loss, np.finfo(np.float64).tiny)))
-
-    def link_scores(self, solver: BaseSolver, held_out: HeldOut) -> Link | None:
-        """Return what turns the scores of a solver's model into predictions, from those of held-out rows."""
-        return None
-
     def link_list(self, held_out: HeldOut | None) -> Link | None:
         """Return what turns the scores of a short list into predictions, from its scores of held-out rows."""
         return None
