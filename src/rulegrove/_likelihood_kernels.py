@@ -86,6 +86,15 @@ def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: F
     return loss
 
 
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def _dot(one: FloatArray, other: FloatArray) -> float:
+    """Return the sum of products, in an order that suits the processor."""
+    total = 0.0
+    for place in range(one.size):
+        total += one[place] * other[place]
+    return total
+
+
 @njit(nogil=True, error_model="numpy")
 def evaluate(
     words: Words,
@@ -132,10 +141,7 @@ def evaluate(
         slope[first] = total
         sum_rows(words[rule_ends[output] : rule_ends[output + 1]], pull, slope[first + 1 : first + 1 + n_rules])
         for k in range(n_lines):
-            line, part = lines[line_ends[output] + k], 0.0
-            for row in range(n_rows):
-                part += pull[row] * line[row]
-            slope[first + 1 + n_rules + k] = part
+            slope[first + 1 + n_rules + k] = _dot(lines[line_ends[output] + k], pull)
         for k in range(first + 1, first + 1 + n_rules + n_lines):
             slope[k] += ridges[k] * state[k] - total * means[k]
             value += 0.5 * ridges[k] * state[k] ** 2
@@ -161,10 +167,7 @@ def _precondition(factors: FloatArray, bends: FloatArray, sizes: IntArray, value
                 part[i] -= factors[row + i] * number
         for j in range(n - 1, -1, -1):
             row = base + j * n
-            number = part[j]
-            for i in range(j + 1, n):
-                number -= factors[row + i] * part[i]
-            part[j] = number / factors[row + j]
+            part[j] = (part[j] - _dot(factors[row + j + 1 : row + n], part[j + 1 :])) / factors[row + j]
         first += 1 + n
         base += n * n
 
@@ -202,6 +205,7 @@ def minimise(
     slope, moved, new_slope, direction = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     steps, changes = np.empty((_MEMORY, n)), np.empty((_MEMORY, n))
     scales, parts = np.empty(_MEMORY), np.empty(_MEMORY)
+    spare, size_of_step = np.empty(n), 1.0
     n_known, taken = 0, 0
     value = evaluate(words, lines, rule_ends, line_ends, means, ridges, goals, weights, state, scores, shares, slope)
     while taken < _MAX_STEPS:
@@ -211,6 +215,7 @@ def minimise(
             parts[at] = scales[at] * np.sum(steps[at] * direction)
             direction -= parts[at] * changes[at]
         _precondition(factors, bends, sizes, direction)
+        direction *= size_of_step
         for forth in range(max(n_known - _MEMORY, 0), n_known):
             at = forth % _MEMORY
             direction += (parts[at] - scales[at] * np.sum(changes[at] * direction)) * steps[at]
@@ -236,6 +241,9 @@ def minimise(
         if bend > 0.0:
             scales[at] = 1.0 / bend
             n_known += 1
+            spare[:] = changes[at]  # the curvature met on the way tells how far the one at the start is off
+            _precondition(factors, bends, sizes, spare)
+            size_of_step = bend / np.sum(spare * changes[at])
         state[:], slope[:] = moved, new_slope
         value = after
         taken += 1

@@ -14,7 +14,7 @@ choose both: with a large ridge for rules the model is one of lines alone.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +35,7 @@ FIRST_OF_LINES = 7
 WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a smaller one is chance
 FREE = 1e-6  # ridge of terms without a penalty: next to none, but no coefficient is infinite
 BARRED = 1e12  # ridge of terms whose coefficient would have the wrong sign
-ROUGH, FINE = 1e-5, 1e-8  # of the loss without terms: what a further step may promise at most, in the search and last
+ROUGH, FINE = 1e-5, 1e-6  # of the loss without terms: what a further step may promise, without folds and in the end
 LOG_ODDS = 3.0  # of one unit of a score that estimates 2p - 1, where p is neither 0 nor 1
 LEAST_SHARE = 1e-6  # of a class that no row to learn from has
 LEAST_BEND = 1e-3  # curvature at least that is reckoned with where a model is sure of all rows
@@ -78,6 +78,25 @@ class Kept:
     problem: Problem
     coef: FloatArray
     held_out: Moments | None = None
+
+    def recount(self, output: int, problem: Problem, columns: IntArray, held_out: Moments | None) -> "Kept":
+        """Return the same terms with what other rows tell of them.
+
+        Parameters
+        ----------
+        output : int
+        problem : Problem
+            Of this output, for some candidates.
+        columns : ndarray of shape (n_columns,)
+            These candidates, the kept terms among them.
+        held_out : Moments, optional
+            Of these candidates.
+        """
+        places = np.searchsorted(columns, self.columns)
+        taken = replace(problem.take(places), signs=self.problem.signs, unpenalised=self.problem.unpenalised)
+        return replace(
+            self, problem=taken, held_out=None if held_out is None else held_out.of_output(output).take(places)
+        )
 
     def ridges(self, ridge: Ridge) -> FloatArray:
         """Return the ridge of each term, in units of its variance times the loss."""
@@ -193,7 +212,7 @@ class RefitOfClasses:
     def solve(self, ridge: Ridge, tol: float = FINE) -> list[Point]:
         """Return the coefficients of the kept terms and the intercept of each output; begins where it last ended."""
         ridges = [own.ridges(ridge) for own in self.kept]
-        if not self._curvatures or tol == FINE:
+        if not self._curvatures or tol < ROUGH:
             self._curvatures = self._bend()
         while True:
             coefs = self._go_down(ridges, tol)

@@ -108,7 +108,7 @@ def test_splitters_need_the_rows(write):
 def test_splitters_work_in_memory():
     table = take(make_rows(), "number")
     model = make_model("number", cv=KFold(4)).fit(table.drop_columns(["number"]), table["number"].to_numpy())
-    assert len(model.selection_.fold_points) == 4
+    assert len(model.selection_.fold_points) == 3  # which hold out two thousand rows
 
 
 def test_fractions_of_a_huge_table_are_refused(write, monkeypatch):
@@ -186,8 +186,9 @@ def test_progress_is_shown(capsys, write):
     assert [line.split("  ")[0] for line in told.splitlines()] == [
         "Drawing rows",
         "Growing trees",
-        "Counting rules",
+        "Screening rules",
         "Solving",
+        "Counting rules",
         "Solving again",
         "Shortening",
         "Judging lists",

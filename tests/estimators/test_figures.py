@@ -244,12 +244,12 @@ def test_tables_beyond_a_pool(monkeypatch, tmp_path):
     y = (table["a"] + (table["b"] > 0) + rng.normal(size=n_rows) > 0.5).to_numpy().astype(int)
     model = RuleEnsembleClassifier(**FAST, subsample=300).fit(table, y)
     assert model.held_out_.honest
-    assert model.held_out_.n_rows == CALIBRATION_ROWS
+    assert 0.18 < model.held_out_.n_rows / (16 * 300 + CALIBRATION_ROWS) < 0.22  # the rows of one of five folds
     assert model.held_out_.accuracy == pytest.approx(model.score(table, y), abs=0.02)
     table.assign(target=y).to_parquet(tmp_path / "part.parquet")
     outside = engines.fit(RuleEnsembleClassifier(**FAST, subsample=300), tmp_path / "part.parquet", "target")
     assert outside.held_out_.accuracy == model.held_out_.accuracy
-    few = RuleEnsembleClassifier(**FAST, subsample=300).fit(table[:6000], y[:6000])  # all of them in the pool
+    few = RuleEnsembleClassifier(**FAST, subsample=300).fit(table[:6000], y[:6000])  # its two folds share rules
     assert not few.held_out_.honest
 
 

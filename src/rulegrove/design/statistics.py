@@ -49,6 +49,19 @@ class Moments:
         """Moments of some of the terms."""
         return replace(self, x_sum=self.x_sum[terms], gram=self.gram[np.ix_(terms, terms)], x_y=self.x_y[terms])
 
+    def place(self, terms: IntArray, n_terms: int) -> "Moments":
+        """Moments of so many terms, of which these are some; nothing is known of the others."""
+        whole = Moments(
+            self.weight,
+            np.zeros(n_terms),
+            np.zeros((n_terms, n_terms)),
+            np.zeros((n_terms, self.x_y.shape[1])),
+            self.y_sum,
+            self.y_y,
+        )
+        whole.x_sum[terms], whole.gram[np.ix_(terms, terms)], whole.x_y[terms] = self.x_sum, self.gram, self.x_y
+        return whole
+
     def __sub__(self, part: "Moments") -> "Moments":
         """Moments of the rows that are not in `part`: train = total - fold."""
         return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})

@@ -1,5 +1,6 @@
 """A pool of rules: grown, counted, solved for, a point chosen."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
@@ -12,7 +13,17 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._design import ALL_FOLDS, TRAINED, Candidates, Counted, Design, Request, make_design
+from rulegrove.estimators._design import (
+    ALL_FOLDS,
+    TRAINED,
+    Candidates,
+    Counted,
+    Design,
+    Request,
+    as_problems,
+    count_candidates,
+    make_design,
+)
 from rulegrove.estimators._growing import Growth, grow_rules
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units
@@ -49,6 +60,8 @@ class Plan:
     n_threads : int
     refits : bool
         Whether the terms that the path keeps are solved for once more (`rulegrove.refit`).
+    screens : bool
+        Whether rows drawn from a larger table choose these terms, which alone are then counted over all of its rows.
     """
 
     growth: Growth
@@ -60,6 +73,27 @@ class Plan:
     joint: Joint | None
     n_threads: int
     refits: bool = False
+    screens: bool = False
+
+    @property
+    def validates(self) -> bool:
+        """Whether folds choose the point."""
+        return isinstance(self.selection, str)
+
+    @property
+    def only_fold(self) -> int | None:
+        """The fold that is held out, where it is the only one of several."""
+        return 0 if self.validates and self.n_folds == 1 else None
+
+    @property
+    def spares(self) -> bool:
+        """Whether the rules are grown without the rows that are held out, of which a large table has enough."""
+        return self.screens and not self.honest and self.only_fold is not None
+
+    @property
+    def counted_folds(self) -> range:
+        """The folds that are held out, as counts tell them apart that all folds share."""
+        return range(self.n_folds) if self.only_fold is None else range(1, 2)
 
 
 @dataclass(frozen=True)
@@ -81,6 +115,11 @@ class Pool:
     fold_terms: list[Terms]
     outputs: list[Chosen]
     kept: list[list[Kept]]
+
+    def find_kept(self, *, shared: bool) -> list[IntArray]:
+        """Return the columns that any output keeps, of the whole data and each fold, or of all together if `shared`."""
+        several = [list(itertools.chain(*self.kept))] if shared else self.kept
+        return [np.unique(np.concatenate([own.columns for own in outputs])) for outputs in several]
 
     def points(self) -> list[Point]:
         """Return the coefficients of the candidates and the intercept of each output."""
@@ -131,10 +170,21 @@ class Grown:
     candidates: Candidates
     of_folds: list[Candidates]
 
-    def requests(self) -> list[Request]:
-        """Return what is to be counted: the candidates of all rows first."""
-        whole = [Request(*self.candidates, self.output, apart=not self.of_folds)]
+    def requests(self, plan: Plan) -> list[Request]:
+        """Return what is to be counted: the candidates of all rows first, with the folds told apart that share them."""
+        if not self.of_folds:
+            return [Request(*self.candidates, self.output, held_out=plan.only_fold)]
+        whole = [Request(*self.candidates, self.output, apart=False)]
         return whole + [Request(*own, self.output, fold) for fold, own in enumerate(self.of_folds)]
+
+    def keep(self, pool: "Pool") -> "Grown":
+        """Return the same with those of the candidates alone that are to be solved for once more."""
+        terms = [pool.design.terms, *(pool.fold_terms if self.of_folds else [])]
+        taken = [
+            own.take(columns) for own, columns in zip(terms, pool.find_kept(shared=not self.of_folds), strict=True)
+        ]
+        whole, *of_folds = [(own.rules, own.linear) for own in taken]
+        return replace(self, candidates=whole, of_folds=of_folds)
 
 
 Item = TypeVar("Item")
@@ -165,8 +215,43 @@ def fit_pools(
         grow_pool(part, _output_of(place, parts), plan, *pair, progress)
         for place, part, pair in cycle_parts(parts, pairs)
     ]
-    counted = count([request for pool in grown for request in pool.requests()], progress)
-    return [solve_pool(pool, plan, counted, progress) for pool in grown]
+    if not plan.screens:
+        counted = count([request for pool in grown for request in pool.requests(plan)], progress)
+        return [solve_pool(pool, plan, counted, progress) for pool in grown]
+    pools = [solve_pool(pool, plan, count_drawn(pool, plan, progress), progress) for pool in grown]
+    kept = [own.keep(pool) for own, pool in zip(grown, pools, strict=True)]
+    counted = count([request for own in kept for request in own.requests(plan)], progress)
+    return [recount_pool(pool, own, plan, counted) for pool, own in zip(pools, kept, strict=True)]
+
+
+def count_drawn(grown: Grown, plan: Plan, progress: Progress) -> Iterator[Counted]:
+    """Yield the counts of the requests of a pool over the rows that were drawn."""
+    for request in grown.requests(plan):
+        sides, stage = request.sides(plan.folds), progress.stage("Screening rules")
+        yield count_candidates(grown.data, (request.rules, request.linear), sides, plan.n_threads, stage)
+
+
+def recount_pool(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:
+    """Return a pool with what all rows of the table tell of the terms that drawn rows have chosen."""
+    columns = pool.find_kept(shared=not grown.of_folds)
+    whole, *others = [next(counted).keep_rules(np.arange(len(request.rules))) for request in grown.requests(plan)]
+    total = whole.moments()
+    parts: list[tuple[Moments, Moments | None]] = [(total, None)]
+    if others:
+        parts += [(own.fold_moments(0), own.fold_moments(1)) for own in others]
+    else:
+        held_out = [whole.fold_moments(fold) for fold in plan.counted_folds]
+        columns = columns * (1 + plan.n_folds)
+        parts += [(total - own, own) for own in held_out]
+    kept = [
+        [
+            own.recount(output, problem, taken, held_out)
+            for output, (own, problem) in enumerate(zip(outputs, as_problems(learned), strict=True))
+        ]
+        for outputs, (learned, held_out), taken in zip(pool.kept, parts, columns, strict=True)
+    ]
+    design = replace(pool.design, whole=total.place(columns[0], len(pool.design.terms)))
+    return replace(pool, design=design, kept=kept)
 
 
 def cycle_parts(parts: Sequence[TrainingData], others: Sequence[Item]) -> Iterator[tuple[int, TrainingData, Item]]:
@@ -190,8 +275,9 @@ def grow_pool(
     progress: Progress,
 ) -> Grown:
     """Grow the rules of a pool; without each fold too, which is honest and as many times the work, if asked to."""
-    candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
-    if not (isinstance(plan.selection, str) and plan.honest):
+    rows = data.rows[plan.folds[data.rows] != plan.only_fold] if plan.spares else data.rows
+    candidates = grow_rules(data, rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
+    if not (plan.validates and plan.honest):
         return Grown(data, output, candidates, [])
     return Grown(data, output, candidates, _regrow(data, plan, fold_rng, progress))
 
@@ -207,7 +293,7 @@ def _regrow(data: TrainingData, plan: Plan, rng: np.random.Generator, progress: 
 
 def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: Progress) -> Pool:
     """Solve for the rules of a pool, whose statistics come in the order of its requests."""
-    requests = iter(grown.requests())
+    requests = iter(grown.requests(plan))
     design = _make_design(grown, next(requests), next(counted), plan)
     fold_terms, held_out = [design.terms] * plan.n_folds, []
     if grown.of_folds:
@@ -216,8 +302,8 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
             regrown = _make_design(grown, request, next(counted), plan)
             fold_terms.append(regrown.terms)
             held_out.append(regrown.fold(1))
-    elif isinstance(plan.selection, str):
-        held_out = run_tasks(design.fold, range(plan.n_folds), plan.n_threads)
+    elif plan.validates:
+        held_out = run_tasks(design.fold, plan.counted_folds, plan.n_threads)
     problems = design.problems()
     outputs = select(
         plan.solver,
@@ -225,7 +311,7 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
         held_out,
         together=plan.joint,
         selection=plan.selection,
-        exact=grown.data.drawn is not None,
+        exact=grown.data.drawn is not None and not plan.screens,
         n_threads=plan.n_threads,
         on_progress=progress.stage("Solving"),
     )

@@ -11,7 +11,7 @@ from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
 from rulegrove.design.linear import LinearTerms, join_linear
 from rulegrove.design.patterns import PatternTable
-from rulegrove.design.statistics import Statistics, evaluate_terms
+from rulegrove.design.statistics import collect_statistics, evaluate_terms
 from rulegrove.design.terms import Linear, Term, Terms
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._design import as_problems
@@ -275,8 +275,9 @@ def _find(
     program = compile_rules(taken.rules, sheet.columns.n_features)
     bits, linear = evaluate_terms(sheet.columns, slice(None), program, taken.linear, n_threads)
     responses, weights = projection.linearise(goals, sheet.weights)
-    statistics = Statistics.zeros(1, len(taken.rules), linear.shape[1], len(outputs))
-    statistics.update(0, bits, linear, responses, weights)
+    statistics = collect_statistics(
+        sheet.columns, program, taken.linear, responses, weights=weights, n_threads=n_threads
+    )
     problems = as_problems(statistics.moments())
     pulls = np.array([problem.x_y for problem in problems])
     forced = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
@@ -387,5 +388,7 @@ def score_lists(
 
 def score_large(sheet: Sheet, large: Large) -> FloatArray:
     """Return the scores of rows by the large model, an ndarray of shape (n_rows, n_outputs)."""
-    scores: FloatArray = score_lists(sheet.columns, sheet.rows, large, [large.points], 1)[0]
+    scores: FloatArray = Scorer.of(large, [], sheet.columns.n_features, with_large=True).score(
+        sheet.columns, sheet.rows
+    )[0]
     return scores

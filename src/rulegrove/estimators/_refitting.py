@@ -15,7 +15,7 @@ from rulegrove.estimators._fitted import sample_held_out
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
 from rulegrove.projection import Point
-from rulegrove.refit import Kept, Refit, RefitOfClasses, RefitOfNumbers, Ridge, choose_ridge
+from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfClasses, RefitOfNumbers, Ridge, choose_ridge
 
 LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
@@ -60,7 +60,10 @@ def refit_pools(
         if not sum(weights):
             return list(pools), None
         ridge = choose_ridge(refits, weights, data.n_counted)
-        points = run_tasks(lambda refit: refit.solve(ridge), [whole[0], *refits], n_threads)
+        tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
+        points = run_tasks(
+            lambda part: part[0].solve(ridge, part[1]), zip([whole[0], *refits], tolerances, strict=True), n_threads
+        )
     refitted, place = [], 0
     for pool in pools:
         outputs = []

@@ -144,6 +144,7 @@ class Mean:
 
 
 LOG_SLOPES = (-5.0, 7.0)  # within which a temperature has its slope
+SLOPE_ACCURACY = 1e-10
 
 METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic": Steps}
 
@@ -185,8 +186,6 @@ class Temperature:
         codes : ndarray of shape (n_rows,)
         weights : ndarray of shape (n_rows,)
         """
-        from scipy.optimize import brentq
-
         columns = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
         n_classes = columns.shape[1]
         share = n_classes / (float(weights.sum()) + n_classes)
@@ -195,15 +194,24 @@ class Temperature:
         most = columns.max(axis=1)
         below, lacking = columns.T - most, float(weights @ (most - goal))
 
-        def pull(log_slope: float) -> float:
-            """Return how fast the cost, which is convex, rises with the slope."""
-            parts = np.exp(np.exp(log_slope) * below)
-            return float(weights @ (np.sum(below * parts, axis=0) / parts.sum(axis=0))) + lacking
+        def pull(log_slope: float) -> tuple[float, float]:
+            """Return how fast the cost, which is convex, rises with the slope, and how fast that rises with its log."""
+            slope = np.exp(log_slope)
+            parts = np.exp(slope * below)
+            parts /= parts.sum(axis=0)
+            first = np.sum(below * parts, axis=0)
+            spread = np.sum(below**2 * parts, axis=0) - first**2
+            return float(weights @ first) + lacking, float(slope * (weights @ spread))
 
-        low, high = LOG_SLOPES
-        if pull(low) >= 0.0:
-            return cls(float(np.exp(low)))
-        return cls(float(np.exp(high if pull(high) <= 0.0 else brentq(pull, low, high, xtol=1e-12))))
+        (low, high), place = LOG_SLOPES, 0.0
+        while high - low > SLOPE_ACCURACY:  # Newton's steps, but halves of what is left where one leads out of it
+            rise, bend = pull(place)
+            low, high = (low, place) if rise > 0.0 else (place, high)
+            ahead = place - rise / bend if bend > 0.0 else np.inf
+            if abs(ahead - place) < SLOPE_ACCURACY:
+                break
+            place = ahead if low < ahead < high else 0.5 * (low + high)
+        return cls(float(np.exp(place)))
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         large,
         fitted,
         held_out,
-        honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest),
+        honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest or plan.spares),
         lines_first=any(ridge.lines < ridge.rules for ridge in ridges)
         and any(terms.linear.n_terms for terms in large.terms),
         judge=judge,
@@ -314,18 +314,21 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
             )
         if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)
+    refits = refits and settings.is_open("solver") and settings.validates
+    screens = refits and data.drawn is not None
+    if settings.is_open("honest_cv") and (settled.honest or screens):
+        n_folds = autos.count_honest(n_folds, data.n_counted)
     return Plan(
         growth=growth,
         solver=data.units.take_solver(solver),
         selection=data.units.take_point(solver, settled.selection),
         folds=training.folds,
-        n_folds=autos.count_honest(n_folds, data.n_counted)
-        if settled.honest and settings.is_open("honest_cv")
-        else n_folds,
+        n_folds=n_folds,
         honest=settled.honest,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
-        refits=refits and settings.is_open("solver") and settings.validates,
+        refits=refits,
+        screens=screens,
     )
 
 
@@ -376,7 +379,7 @@ def tell_settled(settings: Settings, settled: Settled, plan: Plan, ridges: Seque
     found = {
         "solver": settled.solver.given,
         "selection": settled.selection,
-        "honest_cv": settled.honest,
+        "honest_cv": settled.honest or plan.spares,
         "subsample": autos.count_subsample(settings.subsample, settled.n_rows),
         "max_features": plan.growth.max_features,
         "tree_loss": plan.growth.loss.name,
