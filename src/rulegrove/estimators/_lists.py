@@ -164,9 +164,9 @@ def make_lists(
     *,
     joint: bool,
     n_threads: int,
-    orders: Sequence[bool] = (False,),
+    n_lines_first: int = 0,
 ) -> list[list[Point]]:
-    """Return a list of each length in each order: one point for each output, all but a few of its coefficients zero.
+    """Return a list of each length: one point for each output, all but a few of its coefficients zero.
 
     Parameters
     ----------
@@ -181,31 +181,35 @@ def make_lists(
     joint : bool
         Whether a term enters for all outputs or for none; they then share their candidates.
     n_threads : int
-    orders : sequence of bool
-        Whether linear terms enter before rules. A rule says more of a class than any single line and so would always be
-        the first, even where a few lines say more than as many rules.
+    n_lines_first : int
+        Of how many lengths, the shortest ones, there is another list behind these, in which linear terms enter before
+        rules. A rule says more of a class than any single line and so would always be the first, even where a few lines
+        say more than as many rules.
     """
     outputs = range(len(large.points))
     parts = [list(outputs)] if joint else [[output] for output in outputs]
+    orders = [lengths, lengths[:n_lines_first]]
 
     def find(part: Sequence[int]) -> list[_Found]:
         n_own = n_threads if len(parts) == 1 else 1
-        return _find(sheet, goals[:, part], large, part, lengths, projection, constraints, n_own, orders)
+        return _find(sheet, goals[:, part], large, part, orders, projection, constraints, n_own)
 
     weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
     weights = weights / weights.sum()
     with one_blas_thread():
         found = [one for part in run_tasks(find, parts, n_threads) for one in part]
 
-        def follow(order: int) -> list[list[Point]]:
+        def follow(places: range) -> list[list[Point]]:
             lists, near = [], found
-            for place in range(order * len(lengths), (order + 1) * len(lengths)):
+            for place in places:
                 points = _project(projection, near, place, goals, weights)
                 near = [own.near(place, point) for own, point in zip(found, points, strict=True)]
                 lists.append([own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)])
             return lists
 
-        return [points for lists in run_tasks(follow, range(len(orders)), n_threads) for points in lists]
+        n_lists = len(lengths) + n_lines_first
+        of_orders = run_tasks(follow, [range(len(lengths)), range(len(lengths), n_lists)], n_threads)
+        return [points for lists in of_orders for points in lists]
 
 
 def _project(
@@ -260,13 +264,12 @@ def _find(
     goals: FloatArray,
     large: Large,
     outputs: Sequence[int],
-    lengths: Sequence[int],
+    orders: Sequence[Sequence[int]],
     projection: Projection,
     constraints: Constraints,
     n_threads: int,
-    orders: Sequence[bool],
 ) -> list[_Found]:
-    """Find the terms of the lists of outputs that are chosen together."""
+    """Find the terms of lists of outputs that are chosen together: of some lengths, and of some with lines first."""
     terms = large.terms[outputs[0]]
     spared = constraints.unpenalised(terms)
     used = np.any([large.points[output][0] != 0 for output in outputs], axis=0)
@@ -285,8 +288,8 @@ def _find(
     ridges = np.where(forced, 0.0, np.where(lines, RIDGE_OF_LINES, 1.0))
     signs, gram = constraints.signs(taken), problems[0].gram
     subsets = []
-    for lines_first in orders:
-        reference = Reference(gram, pulls, signs, forced, ridges, lines if lines_first else None)
+    for first, lengths in zip((None, lines), orders, strict=True):
+        reference = Reference(gram, pulls, signs, forced, ridges, first)
         order = order_terms(reference, max(lengths, default=0))
         subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
     means, spreads = _describe(bits, linear, sheet.weights)

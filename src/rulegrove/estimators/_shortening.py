@@ -1,5 +1,6 @@
 """From a large model to its front: lists of every length, made in the whole data and without each fold, and judged."""
 
+import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -51,12 +52,9 @@ class Shortening:
         large: Large,
         link: Link | None,
         lengths: Sequence[int],
-        orders: Sequence[bool] = (False,),
+        n_lines_first: int = 0,
     ) -> list[list[Point]]:
-        """Return the lists of a large model that was fitted to these rows: all lengths in each order.
-
-        `orders` tell whether linear terms enter before rules.
-        """
+        """Return the lists of a large model that was fitted to these rows, as `make_lists` does."""
         if not lengths:
             return []
         sheet = Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
@@ -70,7 +68,7 @@ class Shortening:
             self.constraints,
             joint=self.joint,
             n_threads=self.n_threads,
-            orders=orders,
+            n_lines_first=n_lines_first,
         )
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
 
@@ -85,7 +83,7 @@ def make_front(
     held_out: HeldOut | None,
     *,
     honest: bool,
-    lines_first: bool,
+    n_lines: int,
     judge: Callable[[Judging], LineSums],
     progress: Progress,
 ) -> Front:
@@ -108,8 +106,9 @@ def make_front(
         Rows with the scores of large models that were fitted without their folds.
     honest : bool
         Of the held-out rows, as in `ClassFigures`.
-    lines_first : bool
-        Whether lists that begin with lines compete with the others.
+    n_lines : int
+        Lines of an output that lists may begin with, to compete with the others up to twice as many terms; longer lists
+        have what they need of them in either order.
     judge : callable
         What judges lines on all held-out rows of the table that the data were drawn from.
     progress : Progress
@@ -117,9 +116,9 @@ def make_front(
     target, link = shortening.target, whole.model.link
     n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
     lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
-    orders = (False, True) if n_folds and lines_first else (False,)
+    n_first = bisect.bisect_right(lengths, 2 * n_lines) if n_folds and n_lines else 0
     stage = progress.stage("Shortening")
-    lists = shortening.make(data, data.rows, large, link, lengths, orders)
+    lists = shortening.make(data, data.rows, large, link, lengths, n_first)
     stage(1, 1 + n_folds)
     front = partial(Front, meaning=target.meaning)
     designs = [[pool.design for pool in pools] for pools in runs]
@@ -142,7 +141,7 @@ def make_front(
     for fold in range(n_folds):
         here = np.flatnonzero(folds[held_out.rows] == fold)
         own = Large.average([large_of_fold(pools, fold) for pools in runs])
-        own_lists = shortening.make(data, data.rows[folds[data.rows] != fold], own, link, lengths, orders)
+        own_lists = shortening.make(data, data.rows[folds[data.rows] != fold], own, link, lengths, n_first)
         scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
         of_folds.append((own, own_lists))
         stage(2 + fold, 1 + n_folds)
@@ -152,7 +151,7 @@ def make_front(
     targets = shift(held_out.targets, -exponent)
     measured, said = measure_lines(target, shift(scores, -exponent), links, targets)
     centres = np.average(measured, axis=2, weights=held_out.weights)
-    kept = choose_orders(centres[0], len(orders))
+    kept = choose_orders(centres[0], n_first)
     links, judged, centres = [links[place] for place in kept], [judged[place] for place in kept], centres[:, kept]
     if data.drawn is None:
         sums = LineSums.of(measured[:, kept] - centres[:, :, None], said[kept], targets, held_out.weights)
@@ -178,25 +177,26 @@ def make_front(
     )
 
 
-def choose_orders(losses: FloatArray, n_orders: int) -> list[int]:
+def choose_orders(losses: FloatArray, n_first: int) -> list[int]:
     """Return the places of the lists of the lower loss, one for each length; the large model stays the last.
 
     Lists of all terms that a fold has are the same in either order, so that rounding alone would choose between them.
 
     Parameters
     ----------
-    losses : ndarray of shape (n_orders * n_lengths + 1,)
-        On held-out rows, of all lengths in one order, then in the next.
-    n_orders : int
+    losses : ndarray of shape (n_lengths + n_first + 1,)
+        On held-out rows, of all lengths, then of the shortest ones with lines first.
+    n_first : int
 
     Examples
     --------
-    >>> choose_orders(np.array([0.7, 0.5, 0.4, 0.7, 0.6, 0.3, 0.2]), 2)
-    [0, 1, 5, 6]
+    >>> choose_orders(np.array([0.7, 0.5, 0.4, 0.7, 0.3, 0.2]), 2)
+    [0, 4, 2, 5]
     """
-    by_order = losses[:-1].reshape(n_orders, -1)
-    lasting = by_order * (1.0 + LEAST_LEAD * np.arange(n_orders)[:, None])
-    places = np.argmin(lasting, axis=0) * by_order.shape[1] + np.arange(by_order.shape[1])
+    n_lengths = len(losses) - n_first - 1
+    places = np.arange(n_lengths)
+    better = losses[n_lengths:-1] * (1.0 + LEAST_LEAD) < losses[:n_first]
+    places[:n_first][better] += n_lengths
     return [*places.tolist(), len(losses) - 1]
 
 

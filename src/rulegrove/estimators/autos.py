@@ -34,7 +34,7 @@ MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every 
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
 LIST_ROWS = 20_000  # rows at most that short lists are made from: they repeat what a model says, which has no noise;
 LEAST_LIST_ROWS = 8000  # shared by the outputs, but at least so many
-IMAGINED_ROWS = 4000  # rows at most, real and imagined, that short lists of a small table are made from
+IMAGINED_ROWS = 2000  # rows at most, real and imagined, that short lists of a small table are made from
 SAMPLE_ROWS = 200_000  # rows that a loss which needs rows gets of a table beyond a pool
 MOST_DRAWN = 2**22  # rows that may be asked into memory at once
 

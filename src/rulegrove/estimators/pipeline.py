@@ -205,8 +205,9 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
         fitted,
         held_out,
         honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest or plan.spares),
-        lines_first=any(ridge.lines < ridge.rules for ridge in ridges)
-        and any(terms.linear.n_terms for terms in large.terms),
+        n_lines=max(terms.linear.n_terms for terms in large.terms)
+        if any(ridge.lines < ridge.rules for ridge in ridges)
+        else 0,
         judge=judge,
         progress=progress,
     )
