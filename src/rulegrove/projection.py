@@ -18,6 +18,7 @@ LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its
 LEVEL = 0.8  # of a weight to the next larger one: 15 of them where terms are chosen
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
 BEND = 0.25  # curvature to begin with, the most that a row can have: no step leads too far, and later ones are longer
+SOLVED_ROWS = 8192  # rows at most that coefficients are solved for on; their terms are found on all
 SETTLED = 1e-4  # of the divergence of the model without terms: a step that promises less is not taken
 
 Point = tuple[FloatArray, float]  # coefficients and intercept
@@ -86,7 +87,16 @@ class Listed:
 
 
 class Projection(Protocol):
-    """How a list is brought near to its goals: what the large model says of each row, one column for each output."""
+    """How a list is brought near to its goals: what the large model says of each row, one column for each output.
+
+    Attributes
+    ----------
+    most_rows : int or None
+        How many rows coefficients are solved for on at most; None where sums over rows suffice.
+    """
+
+    @property
+    def most_rows(self) -> int | None: ...
 
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
         """Return scores and weights whose squared distance stands for the distance from goals near by.
@@ -113,6 +123,11 @@ class Projection(Protocol):
 class OfNumbers:
     """The least squared distance from the numbers that the large model predicts; covariances suffice for it."""
 
+    @property
+    def most_rows(self) -> int | None:
+        """All rows: they have been summed up anyway."""
+        return None
+
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
         """Return the goals themselves."""
         return goals, weights
@@ -136,6 +151,11 @@ class OfProbabilities:
     The score of one output is the log odds of the second of two classes. Those of several are the logarithms of their
     probabilities, but for a constant that they share.
     """
+
+    @property
+    def most_rows(self) -> int | None:
+        """Rows enough, for what a large model says has no noise."""
+        return SOLVED_ROWS
 
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         """Return log odds, and weights that are larger where the probability is far from 0 and 1."""

@@ -171,6 +171,7 @@ def make_lists(
     Parameters
     ----------
     sheet : Sheet
+        Coefficients that cannot do without rows are solved for on the first ones.
     goals : ndarray of shape (n_rows, n_outputs)
         What the large model says of the rows.
     large : Large
@@ -194,15 +195,16 @@ def make_lists(
         n_own = n_threads if len(parts) == 1 else 1
         return _find(sheet, goals[:, part], large, part, orders, projection, constraints, n_own)
 
+    solved = slice(0, projection.most_rows)
     weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
-    weights = weights / weights.sum()
+    weights = weights[solved] / weights[solved].sum()
     with one_blas_thread():
         found = [one for part in run_tasks(find, parts, n_threads) for one in part]
 
         def follow(places: range) -> list[list[Point]]:
             lists, near = [], found
             for place in places:
-                points = _project(projection, near, place, goals, weights)
+                points = _project(projection, near, place, goals[solved], weights)
                 near = [own.near(place, point) for own, point in zip(found, points, strict=True)]
                 lists.append([own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)])
             return lists
@@ -276,7 +278,8 @@ def _find(
     kept = np.flatnonzero(used if spared is None else used | spared)
     taken = terms.take(kept)
     program = compile_rules(taken.rules, sheet.columns.n_features)
-    bits, linear = evaluate_terms(sheet.columns, slice(None), program, taken.linear, n_threads)
+    solved = slice(0, min(sheet.columns.n_rows, projection.most_rows or sheet.columns.n_rows))
+    bits, linear = evaluate_terms(sheet.columns, solved, program, taken.linear, n_threads)
     responses, weights = projection.linearise(goals, sheet.weights)
     statistics = collect_statistics(
         sheet.columns, program, taken.linear, responses, weights=weights, n_threads=n_threads
@@ -292,7 +295,7 @@ def _find(
         reference = Reference(gram, pulls, signs, forced, ridges, first)
         order = order_terms(reference, max(lengths, default=0))
         subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
-    means, spreads = _describe(bits, linear, sheet.weights)
+    means, spreads = _describe(bits, linear, None if sheet.weights is None else sheet.weights[solved])
     slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
     start = np.zeros(len(kept))
     listed = [Listed(bits.words, slopes, means, spreads, gram, own, ridges, start, None, signs) for own in pulls]

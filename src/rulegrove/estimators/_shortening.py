@@ -232,5 +232,6 @@ def _link(target: Target, whole: RuleModel, fitted: Fitted, link: Link | None) -
 
 
 def draw_rows(data: TrainingData, rows: IntArray) -> IntArray:
-    """Return the rows that lists are made from: all of few, or a fixed draw of many."""
-    return data.draw(rows, max(autos.LIST_ROWS // data.targets.shape[1], autos.LEAST_LIST_ROWS))
+    """Return the rows that lists are made from, all of few or a fixed draw of many, in an order by chance."""
+    drawn = data.draw(rows, max(autos.LIST_ROWS // data.targets.shape[1], autos.LEAST_LIST_ROWS))
+    return np.random.default_rng(0).permutation(drawn)

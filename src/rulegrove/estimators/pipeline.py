@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from rulegrove._progress import Progress
+from rulegrove._threads import one_blas_thread
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_features, count_threads
 from rulegrove.design.terms import Terms
@@ -164,6 +165,12 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     >>> len(fit.rules) == len(fit.model.terms)
     True
     """
+    with one_blas_thread():
+        return _fit(source, target, settings, by_rows=by_rows, lists=lists)
+
+
+def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, lists: bool) -> Fit:
+    """Do what `fit_source` says."""
     solver = prepare_solver(settings, target)
     chance = Chance.of(settings.random_state)
     training = read_training(source, target, settings, solver, chance)
