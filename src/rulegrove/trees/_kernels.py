@@ -162,8 +162,8 @@ class Sample(NamedTuple):
     rows : ndarray of shape (n_sample,)
         Which rows of the pool; they end in the order of the leaves.
     work : ndarray of shape (n_sample, n_columns)
-        Weight, weighted residual of each output, weighted squared residual of `rows`, in their order; then the weighted
-        curvature of each output, unless it is 1 as that of the squared loss.
+        Weight, weighted squared residual and weighted residual of each output for `rows`, in their order; then the
+        weighted curvature of each output, unless it is 1 as that of the squared loss.
     """
 
     codes: ByteArray
@@ -321,9 +321,9 @@ def _fill_cells(sample: Sample, table: FeatureTable, f: int, begin: int, end: in
         place = min(first_place + width * np.uint64(codes[f, np.uint64(rows[i])]), last_place)
         cells[place] += 1.0
         cells[place + ONE] += work[i, 0]
-        cells[place + TWO] += work[i, 1]
-        for k in range(2, stride - 1):
-            cells[place + np.uint64(k + 1)] += work[i, k]
+        cells[place + TWO] += work[i, 2]
+        for k in range(3, stride):
+            cells[place + np.uint64(k)] += work[i, k]
 
 
 @njit(nogil=True, error_model="numpy")
@@ -358,13 +358,13 @@ def _order_cells(
         for k in range(n_cells):
             keys[k] = 0.0
             for j in range(n_outputs):
-                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
+                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 2] / sums[0]
                 keys[k] += direction[j] * shift / max(cells[order[k] + 1], TINY)
         if step + 1 < n_steps:
             for j in range(n_outputs):
                 direction[j] = 0.0
                 for k in range(n_cells):
-                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
+                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 2] / sums[0]
                     direction[j] += keys[k] * shift
     for k in range(1, n_cells):
         key, c = keys[k], order[k]
@@ -393,7 +393,7 @@ def _best_prefix(
     order, _, prefix = space
     n_outputs = len(prefix)
     weight = sums[0]
-    mean = sums[1] / weight
+    mean = sums[2] / weight
     min_left, max_left = float(min_rows), float(n_rows - min_rows)
     min_product = min_weight * weight
     least = best + tie
@@ -424,7 +424,7 @@ def _best_prefix(
             shift = left_sum - left_weight * mean
             square = shift * shift
             for j in range(1, n_outputs):
-                other = prefix[j] - left_weight * sums[j + 1] / weight
+                other = prefix[j] - left_weight * sums[j + 2] / weight
                 square += other * other
             if square * weight > least * product and product > min_product:
                 if way * shift > 0.0 and (side == LEFT or left_rows < known):
@@ -452,8 +452,8 @@ def _write_sides(
             following += 1
         # If only missing values go right, no threshold may tear values off that the node has not seen.
         cut = n_bins - 1 if following == n_bins else (length + following) // 2 - 1
-        for code in range(256):
-            sides[code] = LEFT if code <= cut else RIGHT
+        sides[: cut + 1] = LEFT
+        sides[cut + 1 :] = RIGHT
         sides[MISSING] = absent_side
         return cut
     for code in range(256):
@@ -522,23 +522,27 @@ def _find_split(
 @njit(nogil=True, error_model="numpy")
 def _partition(
     sample: Sample, begin: int, end: int, f: int, sides: ByteArray, spare_rows: IntArray, spare: FloatArray
-) -> int:  # fmt: skip
-    """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end."""
+) -> Integer:  # fmt: skip
+    """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end.
+
+    Each row is written to both places where it could go, and counted in one: a branch would often be guessed wrong.
+    """
     codes, rows, work = sample
-    middle = begin
-    n_right = 0
-    for i in range(begin, end):
-        if sides[codes[f, rows[i]]] == LEFT:
-            rows[middle] = rows[i]
-            for k in range(work.shape[1]):
-                work[middle, k] = work[i, k]
-            middle += 1
-        else:
-            spare_rows[n_right] = rows[i]
-            for k in range(work.shape[1]):
-                spare[n_right, k] = work[i, k]
-            n_right += 1
-    for i in range(n_right):
+    own = codes[f]
+    n_left, n_right = np.uint64(begin), np.uint64(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        row = rows[i]
+        left = np.uint64(sides[own[np.uint64(row)]] == LEFT)
+        spare_rows[n_right] = row
+        rows[n_left] = row
+        for k in range(work.shape[1]):
+            value = work[i, k]
+            spare[n_right, k] = value
+            work[n_left, k] = value
+        n_left += left
+        n_right += ONE - left
+    middle = np.int64(n_left)
+    for i in range(end - middle):
         rows[middle + i] = spare_rows[i]
         for k in range(work.shape[1]):
             work[middle + i, k] = spare[i, k]
@@ -546,14 +550,28 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
-def _start_node(nodes: Nodes, node: int, begin: int, n_rows: int, parent: int, depth: int) -> None:
+def _add_rows(work: FloatArray, begin: Integer, end: Integer, sums: FloatArray) -> None:
+    """Write the sums of the rows begin..end-1; the first three, which all have, are kept at hand meanwhile."""
+    first = second = third = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        first += work[i, 0]
+        second += work[i, 1]
+        third += work[i, 2]
+    sums[0], sums[1], sums[2] = first, second, third
+    for k in range(3, work.shape[1]):
+        sums[k] = 0.0
+        for i in range(begin, end):
+            sums[k] += work[i, k]
+
+
+@njit(nogil=True, error_model="numpy")
+def _start_node(nodes: Nodes, node: Integer, begin: Integer, n_rows: Integer, parent: Integer, depth: Integer) -> None:
     """Begin a node that has rows but no sums and no split yet."""
     nodes.features[node] = nodes.children[node] = nodes.cuts[node] = -1
     nodes.begins[node], nodes.n_rows[node] = begin, n_rows
     nodes.parents[node], nodes.depths[node] = parent, depth
     nodes.slots[node] = 0
     nodes.gains[node] = 0.0
-    nodes.sums[node] = 0.0
     nodes.sides[node] = NEITHER
 
 
@@ -575,7 +593,7 @@ def _finish_nodes(nodes: Nodes, n_nodes: int, has_missing: BoolArray, level: Flo
         weight = max(sums[0], TINY)
         for j in range(n_outputs):
             curvature = sums[2 + n_outputs + j] / weight if len(sums) > 2 + n_outputs else 1.0
-            step = sums[1 + j] / weight + level[j]
+            step = sums[2 + j] / weight + level[j]
             nodes.values[node, j] = step / curvature if curvature > FLAT else step
 
 
@@ -593,9 +611,7 @@ def _grow_tree(
     """
     work = sample.work
     begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
-    n_columns = work.shape[1]
     n_outputs = len(level)
-    square = n_outputs + 1
     keep_histograms = limits.max_features >= len(candidates) and histograms.shape[0] >= max_leaves
     spare, spare_rows = np.empty(work.shape), np.empty(len(work), dtype=np.int64)
     space = Space(np.empty(257, dtype=np.int64), np.empty(257), np.empty(n_outputs))
@@ -609,26 +625,24 @@ def _grow_tree(
     fresh = 0  # nodes from here on have no sums and no split yet
     while True:
         for node in range(fresh, n_nodes):
-            for i in range(begins[node], begins[node] + n_rows[node]):
-                for k in range(n_columns):
-                    sums[node, k] += work[i, k]
+            _add_rows(work, begins[node], begins[node] + n_rows[node], sums[node])
         if n_leaves == 1:
             # Gains within rounding of each other are ties, and within rounding of zero none.
-            tie = 1e-11 * sums[0, square]
+            tie = 1e-11 * sums[0, 1]
             min_weight = 1e-13 * sums[0, 0]
         else:
             heavier = LEFT if sums[fresh, 0] >= sums[fresh + 1, 0] else RIGHT
+            sides = nodes.sides[chosen]
             for code in range(256):
-                if nodes.sides[chosen, code] == HEAVIER:
-                    nodes.sides[chosen, code] = heavier
+                sides[code] = heavier if sides[code] == HEAVIER else sides[code]
         if n_leaves == max_leaves:
             break
 
         n_open = 0
         small = fresh
         for node in range(fresh, n_nodes):
-            impurity = sums[node, square]
-            for j in range(1, n_outputs + 1):
+            impurity = sums[node, 1]
+            for j in range(2, n_outputs + 2):
                 impurity -= sums[node, j] ** 2 / max(sums[node, 0], TINY)
             enough = n_rows[node] >= 2 * limits.min_samples_leaf and nodes.depths[node] < limits.max_conditions
             if enough and impurity > max(tie, limits.min_impurity * sums[node, 0]):
@@ -706,29 +720,40 @@ def _add_tree(codes: ByteArray, nodes: Nodes, n_nodes: int, factor: float, score
 
 
 @njit(nogil=True, error_model="numpy")
-def _centre(pool: Pool, drawn: Drawn, level: FloatArray, work: FloatArray) -> None:
-    """Write the mean residual of each output into `level`, and what nodes sum into `work`, with centred residuals.
+def _take_residuals(pool: Pool, drawn: Drawn, squared: bool, level: FloatArray) -> float:
+    """Write the mean residual of each output into `level`, and of the squared loss all residuals; return the largest.
 
-    Centred, sums of squares lose no digits to a level that all residuals share.
+    The sign of the largest does not count.
     """
-    n_sample, n_outputs = drawn.residuals.shape
-    total = 0.0
+    rows, residuals = drawn.rows, drawn.residuals
+    total = largest = 0.0
     level[:] = 0.0
-    for i in range(n_sample):
-        weight = pool.weights[drawn.rows[i]]
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        weight = pool.weights[row]
         total += weight
-        for j in range(n_outputs):
-            level[j] += weight * drawn.residuals[i, j]
-    for j in range(n_outputs):
+        for j in range(len(level)):
+            if squared:
+                residuals[i, j] = pool.targets[row, j] - pool.scores[row, j]
+            largest = max(largest, abs(residuals[i, j]))
+            level[j] += weight * residuals[i, j]
+    for j in range(len(level)):
         level[j] /= max(total, TINY)
-    for i in range(n_sample):
-        weight = pool.weights[drawn.rows[i]]
+    return largest
+
+
+@njit(nogil=True, error_model="numpy")
+def _centre(pool: Pool, drawn: Drawn, level: FloatArray, work: FloatArray) -> None:
+    """Write what nodes sum, with centred residuals: so sums of squares lose no digits to a level that all share."""
+    n_outputs = len(level)
+    for i in range(len(drawn.rows)):
+        weight = pool.weights[np.uint64(drawn.rows[i])]
         square = 0.0
         for j in range(n_outputs):
             centred = drawn.residuals[i, j] - level[j]
-            work[i, 1 + j] = weight * centred
+            work[i, 2 + j] = weight * centred
             square += weight * centred * centred
-        work[i, 0], work[i, 1 + n_outputs] = weight, square
+        work[i, 0], work[i, 1] = weight, square
         for k in range(2 + n_outputs, work.shape[1]):
             work[i, k] = weight * drawn.curvatures[i, k - 2 - n_outputs]
 
@@ -760,20 +785,21 @@ def grow_trees(
         n_left = boosting.n_rules - (tally[NODES] - tally[TREES])
         if n_left < 2 or tally[FAILED] >= boosting.patience:
             return False
-        rows, residuals = drawn.rows, drawn.residuals
-        largest = 0.0
-        for i in range(len(rows)):
-            for j in range(len(level)):
-                if boosting.squared:
-                    residuals[i, j] = pool.targets[rows[i], j] - pool.scores[rows[i], j]
-                largest = max(largest, abs(residuals[i, j]))
         tally[FAILED] += 1
-        if largest > boosting.vanished:
+        if _take_residuals(pool, drawn, boosting.squared, level) > boosting.vanished:
             _centre(pool, drawn, level, work)
             own = cut_nodes(nodes, tally[NODES], len(nodes.features))
-            max_leaves = min(tally[LEAVES], 1 + n_left // 2, len(rows))
+            max_leaves = min(tally[LEAVES], 1 + n_left // 2, len(drawn.rows))
             n_nodes = _grow_tree(
-                Sample(pool.codes, rows, work), table, limits, max_leaves, candidates, state, histograms, own, level
+                Sample(pool.codes, drawn.rows, work),
+                table,
+                limits,
+                max_leaves,
+                candidates,
+                state,
+                histograms,
+                own,
+                level,
             )
             if n_nodes > 1:
                 if boosting.shrinkage > 0.0:
