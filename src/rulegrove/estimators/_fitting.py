@@ -1,5 +1,6 @@
 """A pool of rules: grown, counted, solved for, a point chosen."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
@@ -26,6 +27,7 @@ from rulegrove.walk import Fold
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
+MOST_NUMBERS = 2**27  # that the tables of rules which are grown side by side hold together: 1 GB
 MOST_LINES = 100  # that are solved for once more though the path has dropped them
 
 
@@ -161,10 +163,7 @@ def fit_pools(
         What counts candidates, over all rows of the table.
     progress : Progress
     """
-    grown = [
-        grow_pool(part, _output_of(place, parts), plan, *pair, progress)
-        for place, part, pair in cycle_parts(parts, pairs)
-    ]
+    grown = grow_pools(parts, plan, pairs, progress)
     counted = count([request for pool in grown for request in pool.requests()], progress)
     return [solve_pool(pool, plan, counted, progress) for pool in grown]
 
@@ -181,27 +180,39 @@ def _output_of(place: int, parts: Sequence[TrainingData]) -> int | None:
     return None if len(parts) == 1 else place
 
 
-def grow_pool(
-    data: TrainingData,
-    output: int | None,
+def grow_pools(
+    parts: Sequence[TrainingData],
     plan: Plan,
-    rng: np.random.Generator,
-    fold_rng: np.random.Generator,
+    pairs: Sequence[tuple[np.random.Generator, np.random.Generator]],
     progress: Progress,
-) -> Grown:
-    """Grow the rules of a pool; without each fold too, which is honest and as many times the work, if asked to."""
-    candidates = grow_rules(data, data.rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
-    if not (isinstance(plan.selection, str) and plan.honest):
-        return Grown(data, output, candidates, [])
-    return Grown(data, output, candidates, _regrow(data, plan, fold_rng, progress))
+) -> list[Grown]:
+    """Grow the rules of all pools; without each fold too, which is honest and as many times the work, if asked to.
 
+    Pools and folds are grown side by side.
+    """
+    honest = isinstance(plan.selection, str) and plan.honest
+    others = [np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)) for fold in range(plan.n_folds if honest else 0)]
+    tasks = [
+        (part, rows, own)
+        for _, part, (rng, fold_rng) in cycle_parts(parts, pairs)
+        for rows, own in zip([part.rows, *others], [rng, *fold_rng.spawn(len(others))], strict=True)
+    ]
+    numbers = max(rows.size * part.columns.n_features for part, rows, _ in tasks)
+    n_threads = min(plan.n_threads, len(tasks), max(1, MOST_NUMBERS // max(1, numbers)))
+    stage, done = progress.stage("Growing trees"), [0] * len(tasks)
 
-def _regrow(data: TrainingData, plan: Plan, rng: np.random.Generator, progress: Progress) -> list[Candidates]:
-    """Grow rules without each fold."""
-    stage = progress.stage("Regrowing in folds")
+    def grow(task: int) -> Candidates:
+        def tell(own: int, total: int) -> None:
+            done[task] = own
+            stage(sum(done), total * len(tasks))
+
+        data, rows, rng = tasks[task]
+        return grow_rules(data, rows, plan.growth, rng, tell, plan.n_threads if n_threads == 1 else 1)
+
+    candidates = iter(run_tasks(grow, range(len(tasks)), n_threads))
     return [
-        grow_rules(data, np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)), plan.growth, own_rng, stage)
-        for fold, own_rng in enumerate(rng.spawn(plan.n_folds))
+        Grown(part, _output_of(place, parts), next(candidates), list(itertools.islice(candidates, len(others))))
+        for place, part, _ in cycle_parts(parts, pairs)
     ]
 
 
