@@ -87,16 +87,11 @@ class Listed:
 
 
 class Projection(Protocol):
-    """How a list is brought near to its goals: what the large model says of each row, one column for each output.
-
-    Attributes
-    ----------
-    most_rows : int or None
-        How many rows coefficients are solved for on at most; None where sums over rows suffice.
-    """
+    """How a list is brought near to its goals: what the large model says of each row, one column for each output."""
 
     @property
-    def most_rows(self) -> int | None: ...
+    def most_rows(self) -> int | None:
+        """How many rows coefficients are solved for on at most; None where sums over rows suffice."""
 
     def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
         """Return scores and weights whose squared distance stands for the distance from goals near by.

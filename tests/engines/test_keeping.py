@@ -127,7 +127,7 @@ def test_drift_is_the_test_of_two_proportions():
     later = table.filter(pa.array(np.asarray(table["b"]) > 3))
     found = engines.drift(model.statistics_, engines.collect(model, later))
     first = found.rows[0]
-    assert abs(first.z) > 10
+    assert abs(first.z) > 5
     assert [abs(row.z) for row in found.rows] == sorted((abs(row.z) for row in found.rows), reverse=True)
     n, m = N_ROWS, later.num_rows
     both = (first.before * n + first.now * m) / (n + m)

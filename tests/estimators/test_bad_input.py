@@ -237,7 +237,8 @@ def test_numbers_where_text_was(kind, wrap):
     """Numbers are no category the model knows; to treat a whole column as unseen would be a silent change."""
     frame, _ = make_frame()
     frame["height"] = np.where(frame["height"] > 0, "tall", "short")
-    fitted = make(kind, terms="rules", selection=0.01).fit(FRAMES[wrap](frame), (frame["height"] == "tall").astype(int))
+    tall = (frame["height"] == "tall").astype(int)
+    fitted = make(kind, terms="rules", selection=0.01, max_features=None).fit(FRAMES[wrap](frame), tall)
     with pytest.raises(ValueError, match=r"Column 1 \('height'\)"):
         fitted.predict(FRAMES[wrap](frame.assign(height=1.5)))
 

@@ -6,6 +6,7 @@ from sklearn.linear_model import Lasso
 from sklearn.model_selection import KFold
 
 from rulegrove import Fpc, Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators import _fitting
 from rulegrove.estimators._fitting import squared_error
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.classes import Classes
@@ -106,10 +107,10 @@ def make_targets(kind, n_rows=300):
     return X, np.searchsorted([0.6] if kind == "two classes" else [0.0, 1.2], score)
 
 
-def fit_pools_of(kind, X, y, folds, solver=AT_ONE_POINT):
+def fit_pools_of(kind, X, y, folds, solver=AT_ONE_POINT, n_jobs=1):
     """Return the pools of a fit, by default at one given penalty, so that nothing is chosen by the held-out rows."""
     target = Number() if kind == "numbers" else Classes()
-    settings = Settings(n_candidates=30, random_state=0, n_jobs=1, solver=solver, selection="min", cv=folds)
+    settings = Settings(n_candidates=30, random_state=0, n_jobs=n_jobs, solver=solver, selection="min", cv=folds)
     return fit_source(TableInMemory(X, y, target=target, settings=settings), target, settings).pools
 
 
@@ -133,8 +134,23 @@ def test_models_that_lists_are_judged_by_have_not_seen_their_fold(kind):
             (coef, intercept), _ = left.selection.fold_points
             (twin, same), _ = right.selection.fold_points
             assert coef.any()
-            np.testing.assert_allclose(coef, twin, rtol=1e-9)  # the rows of the fold are subtracted from the sums
-            assert intercept == pytest.approx(same, rel=1e-9)
+            np.testing.assert_allclose(coef, twin, rtol=1e-7)  # the rows of the fold are subtracted from the sums
+            assert intercept == pytest.approx(same, rel=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "three classes"])
+def test_rules_do_not_depend_on_the_threads_that_grow_them(kind, monkeypatch):
+    """Nor on how many are grown at a time, lest their tables take too much memory."""
+    X, y = make_targets(kind)
+
+    def grow(n_jobs):
+        pools = fit_pools_of(kind, X, y, 3, n_jobs=n_jobs)
+        return [(pool.design.terms.rules, [terms.rules for terms in pool.fold_terms]) for pool in pools]
+
+    alone = grow(1)
+    assert grow(3) == alone
+    monkeypatch.setattr(_fitting, "MOST_NUMBERS", 1)
+    assert grow(3) == alone
 
 
 @pytest.mark.parametrize("solver", [AT_ONE_POINT, Fpc(n_penalties=15, penalty_ratio=0.1)], ids=str)

@@ -100,7 +100,7 @@ def test_classification_goes_the_right_way(name):
     model = RuleEnsembleClassifier(
         n_candidates=150, cv=3, monotonic=WAYS, random_state=0, n_jobs=1, **CLASS_SETTINGS[name]
     ).fit(frame(X), labels)
-    assert len(model.rules_) >= 3
+    assert len(model.rules_) >= 2
     assert_monotone(model, other_values())
     probabilities = model.predict_proba(frame(other_values()))[:, 1]
     order = np.argsort(model.decision_function(frame(other_values())))

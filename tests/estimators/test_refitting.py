@@ -211,7 +211,7 @@ def test_a_target_of_steps_has_a_list_of_rules():
     assert model.settings_["ridge"]["rules"] < model.settings_["ridge"]["lines"]
     importances = {kind: [row.importance for row in model.rules_ if row.kind == kind] for kind in ("rule", "linear")}
     assert len(importances["rule"]) >= 2
-    assert sum(importances["linear"]) < 0.02 * max(importances["rule"])
+    assert sum(importances["linear"]) < 0.05 * max(importances["rule"])
 
 
 def test_a_table_without_numbers_has_rules_alone():

@@ -192,7 +192,7 @@ def test_confidence_stands_beside_the_base_rate(n_classes, weighted):
     X = rng.normal(size=(300, 3))
     y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=300), [0.8, 1.5][: n_classes - 1])
     weights = rng.random(300) + 0.5 if weighted else None
-    model = RuleEnsembleClassifier(n_candidates=60, solver="glmnet", random_state=0, n_jobs=1).fit(
+    model = RuleEnsembleClassifier(n_candidates=60, solver="glmnet", random_state=1, n_jobs=1).fit(
         X, y, sample_weight=weights
     )
     np.testing.assert_allclose(model.class_shares_, np.bincount(y, weights) / np.sum(np.bincount(y, weights)))

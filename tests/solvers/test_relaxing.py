@@ -109,7 +109,7 @@ def test_relaxing_needs_fewer_terms_for_the_same_error(loss):
             honest_cv=False,
             selection="1se",
             max_terms=None,
-            random_state=0,
+            random_state=5,
         ).fit(X[train], y[train])
         for relax in (False, True)
     )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rulegrove.losses import Huber, Logistic, Ramp, Squared, SquaredHinge
 from rulegrove.trees.binning import fit_bins
-from rulegrove.trees.boosting import PATIENCE, _draw_leaves, grow_forest
+from rulegrove.trees.boosting import BATCH, PATIENCE, grow_forest
 
 OPTIONS = {
     "loss": Squared(),
@@ -92,10 +92,12 @@ def test_the_wanted_rules_are_met_but_never_exceeded(wanted, mean_leaves, seed):
 
 @pytest.mark.parametrize("mean_leaves", [2.0, 2.5, 4.0, 9.0])
 def test_tree_sizes_have_the_wanted_mean(mean_leaves):
-    rng = np.random.default_rng(0)
-    sizes = [_draw_leaves(mean_leaves, rng) for _ in range(40_000)]
-    assert min(sizes) == 2
-    assert np.mean(sizes) == pytest.approx(mean_leaves, rel=0.02)
+    block = np.random.default_rng(0).normal(size=(2, 60))
+    y = np.random.default_rng(1).normal(size=(60, 1))
+    forest = grow(block, y, shrinkage=0.0, n_rules=60_000, subsample=60, mean_leaves=mean_leaves, min_samples_leaf=1)
+    sizes = np.add.reduceat(forest.feature < 0, forest.roots)[:-1]  # the last one may be kept small
+    assert sizes.min() == 2
+    assert sizes.mean() == pytest.approx(mean_leaves, rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -188,10 +190,29 @@ def test_several_outputs():
     assert {0, 1, 2} <= set(forest.feature)
 
 
-def test_progress_is_told_after_each_tree():
+@pytest.mark.parametrize(("loss", "n_told"), [(Squared(), 2), (Logistic(), 45)], ids=["squared", "logistic"])
+def test_progress_is_told(loss, n_told):
     block, y = table()
     told = []
-    forest = grow(block, y, on_progress=lambda done, total: told.append((done, total)))
-    assert len(told) == forest.n_trees
-    assert told[-1] == (60, 60)
+    forest = grow(block, y, loss=loss, mean_leaves=2.0, n_rules=90, on_progress=lambda *both: told.append(both))
+    assert forest.n_trees == 45 < 2 * BATCH
+    assert n_told <= len(told) <= n_told + 1
+    assert told[-1] == (90, 90)
     assert told == sorted(told)
+
+
+class OwnSquared(Squared):
+    """The squared loss, as a loss that the kernel does not know."""
+
+    sums_suffice = False
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_kernel_takes_the_residuals_of_the_squared_loss_as_it_does(n_outputs, weighted):
+    block, _ = table(n_rows=50)
+    rng = np.random.default_rng(2)
+    y, weights = rng.normal(size=(50, n_outputs)), rng.uniform(0.5, 2, size=50) if weighted else None
+    options = {"weights": weights, "n_rules": 16, "subsample": 30, "max_features": 2}
+    assert same(grow(block, y, **options), grow(block, y, loss=OwnSquared(), **options))

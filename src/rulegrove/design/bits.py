@@ -1,7 +1,9 @@
 """Rules as bit columns: a compiled set of rules, and the matrix of bits it gives on a block of rows."""
 
-from collections.abc import Collection, Iterable, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,11 +13,6 @@ from rulegrove.design import _kernels
 from rulegrove.rules.rule import Condition, Rule
 
 _TASK_WORDS = 256  # words of a thread's task where rows are divided; a multiple of every kernel's pass
-
-# An atom is (feature, whether a missing value satisfies it, bounds): the XOR of ``x <= bound`` over its bounds. One
-# bound is a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
-_Atom = tuple[int, bool, tuple[float, ...]]
-_Literal = tuple[_Atom, bool]  # an atom and whether to negate it
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,35 +206,6 @@ class RuleProgram:
         )
 
 
-def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
-    """Find the ends of the runs of consecutive codes."""
-    members = set(codes)
-    ends = [code for code in codes if code + 1 not in members]
-    before = [code - 1 for code in codes if code - 1 not in members]
-    return tuple(float(code) for code in sorted(ends + before))
-
-
-def _literals(condition: Condition, needed: Collection[_Atom] = ()) -> Iterable[_Literal]:
-    """Write a condition as literals that must all hold; atoms that are `needed` anyway are used again."""
-    feature, missing = condition.feature, condition.missing
-    if condition.categories is not None:
-        yield (feature, missing, _run_bounds(condition.categories)), False
-        return
-    bounded = condition.upper < np.inf
-    if bounded:
-        yield (feature, missing, (condition.upper,)), False
-    if condition.lower > -np.inf:
-        # A NaN satisfies "not (x <= lower)". To keep it out, negate "x <= lower or missing" where some rule has that
-        # atom anyway; else ask for a value that is not missing, unless the upper bound already does.
-        or_missing: _Atom = (feature, True, (condition.lower,))
-        if not missing and or_missing in needed:
-            yield or_missing, True
-            return
-        yield (feature, False, (condition.lower,)), True
-    if not missing and not bounded:
-        yield (feature, False, (np.inf,)), False
-
-
 def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
     """Prepare rules for evaluation on many rows.
 
@@ -267,29 +235,92 @@ def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
            [0, 1]], dtype=uint8)
     """
     distinct, place = _tell_apart(rules)
-    needed = {atom for condition in distinct for atom, _ in _literals(condition)}
-    literals = [list(_literals(condition, needed)) for condition in distinct]
-    atoms = sorted({atom for pairs in literals for atom, _ in pairs})
-    positions = {atom: position for position, atom in enumerate(atoms)}
-    used = np.unique(np.array([atom[0] for atom in atoms], dtype=np.int64))
+    literals = _write_literals(distinct)
+    used = np.unique(literals.features)
     if used.size and not 0 <= used[0] <= used[-1] < n_features:
         raise ValueError(f"Rules speak of attributes {used[0]} to {used[-1]}; the table has {n_features}.")
-    flips = np.array([negate for pairs in literals for _, negate in pairs], dtype=bool)
-    numbers = np.array([positions[atom] for pairs in literals for atom, _ in pairs], dtype=np.int32)
-    lengths = np.array([len(pairs) for pairs in literals], dtype=np.int64)[place]
+    lengths = np.diff(literals.starts)[place]
     starts = _starts(lengths)
     # Each condition of a rule has the literals of its distinct one, which follow each other.
-    own = np.repeat(_starts([len(pairs) for pairs in literals])[place] - starts[:-1], lengths) + np.arange(starts[-1])
+    own = np.repeat(literals.starts[place] - starts[:-1], lengths) + np.arange(starts[-1])
     return RuleProgram(
         used_features=used,
-        atom_rows=np.searchsorted(used, [atom[0] for atom in atoms]).astype(np.int32),
-        atom_missing=np.array([atom[1] for atom in atoms], dtype=np.bool_),
-        bound_starts=_starts([len(atom[2]) for atom in atoms]),
-        bounds=np.array([bound for atom in atoms for bound in atom[2]], dtype=np.float64),
+        atom_rows=np.searchsorted(used, literals.features).astype(np.int32),
+        atom_missing=literals.missing,
+        bound_starts=_starts([len(bounds) for bounds in literals.bounds]),
+        bounds=np.array(list(itertools.chain.from_iterable(literals.bounds)), dtype=np.float64),
         rule_starts=starts[_starts([len(rule.conditions) for rule in rules])],
-        literal_atoms=numbers[own],
-        literal_flips=np.where(flips[own], ~np.uint64(0), np.uint64(0)),
+        literal_atoms=literals.atoms[own],
+        literal_flips=np.where(literals.flips[own], ~np.uint64(0), np.uint64(0)),
     )
+
+
+class _Literals(NamedTuple):
+    """Conditions as literals that must all hold, and the atoms that these are or negate.
+
+    Attributes
+    ----------
+    features, missing, bounds
+        Of each atom. It is the XOR of ``x <= bound`` over its bounds, and `missing` where the value is. One bound is a
+        threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
+    starts : ndarray of shape (n_conditions + 1,)
+        Where each condition's literals begin, and the end of the last.
+    atoms, flips : ndarray of shape (n_literals,)
+        Atom of each literal, and whether it negates it.
+    """
+
+    features: IntArray
+    missing: BoolArray
+    bounds: list[tuple[float, ...]]
+    starts: IntArray
+    atoms: Int32Array
+    flips: BoolArray
+
+
+def _write_literals(conditions: Sequence[Condition]) -> _Literals:
+    """Write conditions as literals, each at most an upper bound or a set, a lower bound, and that a value is known."""
+    feature = np.array([one.feature for one in conditions], dtype=np.int64)
+    missing = np.array([one.missing for one in conditions], dtype=bool)
+    lower = np.array([one.lower for one in conditions], dtype=np.float64)
+    upper = np.array([one.upper for one in conditions], dtype=np.float64)
+    of_codes = np.array([one.categories is not None for one in conditions], dtype=bool)
+    # Bounds by number: those of thresholds in their order, those of sets after them.
+    thresholds, ranks = np.unique(np.concatenate((lower, upper, [np.inf])), return_inverse=True)
+    below, above, endless = ranks[: len(conditions)], ranks[len(conditions) : -1], ranks[-1]
+    runs = {one.categories: _run_bounds(one.categories) for one in conditions if one.categories is not None}
+    bounds: list[tuple[float, ...]] = [*((bound,) for bound in thresholds.tolist()), *sorted(runs.values())]
+    numbers = {own: number for number, own in enumerate(bounds[len(thresholds) :], len(thresholds))}
+    above[of_codes] = [numbers[runs[one.categories]] for one in conditions if one.categories is not None]
+
+    def number(may_be_missing: BoolArray | bool, bound: IntArray) -> IntArray:
+        return np.asarray((2 * feature + may_be_missing) * len(bounds) + bound)
+
+    bounded = of_codes | (upper < np.inf)
+    first, or_missing = number(missing, above), number(True, below)
+    is_above = ~of_codes & (lower > -np.inf)
+    # A NaN satisfies "not (x <= lower)". To keep it out, negate "x <= lower or missing" where some rule has that atom
+    # anyway; else ask for a value that is not missing, unless the upper bound already does.
+    shares = is_above & ~missing & np.isin(or_missing, first[bounded])
+    known = ~missing & ~bounded & ~shares
+    table = np.stack([first, np.where(shares, or_missing, number(False, below)), number(False, endless)], axis=1)
+    needed = np.stack([bounded, is_above, known], axis=1)
+    atoms, of_literals = np.unique(table[needed], return_inverse=True)
+    return _Literals(
+        features=atoms // (2 * len(bounds)),
+        missing=atoms // len(bounds) % 2 == 1,
+        bounds=[bounds[rank] for rank in (atoms % len(bounds)).tolist()],
+        starts=_starts(needed.sum(axis=1)),
+        atoms=of_literals.astype(np.int32),
+        flips=np.nonzero(needed)[1] == 1,
+    )
+
+
+def _run_bounds(codes: Sequence[int]) -> tuple[float, ...]:
+    """Find the ends of the runs of consecutive codes."""
+    members = set(codes)
+    ends = [code for code in codes if code + 1 not in members]
+    before = [code - 1 for code in codes if code - 1 not in members]
+    return tuple(float(code) for code in sorted(ends + before))
 
 
 def _tell_apart(rules: Sequence[Rule]) -> tuple[list[Condition], IntArray]:

@@ -37,6 +37,7 @@ from rulegrove.walk import Fold
 
 DRAWN_ERRORS = 5.0  # standard errors by which the squared error of drawn rows may differ from that of all
 ROUNDING = 1e-9
+MOST_NUMBERS = 2**27  # that the tables of rules which are grown side by side hold together: 1 GB
 MOST_LINES = 100  # that are solved for once more though the path has dropped them
 
 
@@ -89,6 +90,10 @@ class Plan:
     def spares(self) -> bool:
         """Whether the rules are grown without the rows that are held out, of which a large table has enough."""
         return self.screens and not self.honest and self.only_fold is not None
+
+    def grown_from(self, rows: IntArray) -> IntArray:
+        """Return those of the rows that the rules of the model are grown from."""
+        return rows[self.folds[rows] != self.only_fold] if self.spares else rows
 
     @property
     def counted_folds(self) -> range:
@@ -211,10 +216,7 @@ def fit_pools(
         What counts candidates, over all rows of the table.
     progress : Progress
     """
-    grown = [
-        grow_pool(part, _output_of(place, parts), plan, *pair, progress)
-        for place, part, pair in cycle_parts(parts, pairs)
-    ]
+    grown = grow_pools(parts, plan, pairs, progress)
     if not plan.screens:
         counted = count([request for pool in grown for request in pool.requests(plan)], progress)
         return [solve_pool(pool, plan, counted, progress) for pool in grown]
@@ -266,28 +268,39 @@ def _output_of(place: int, parts: Sequence[TrainingData]) -> int | None:
     return None if len(parts) == 1 else place
 
 
-def grow_pool(
-    data: TrainingData,
-    output: int | None,
+def grow_pools(
+    parts: Sequence[TrainingData],
     plan: Plan,
-    rng: np.random.Generator,
-    fold_rng: np.random.Generator,
+    pairs: Sequence[tuple[np.random.Generator, np.random.Generator]],
     progress: Progress,
-) -> Grown:
-    """Grow the rules of a pool; without each fold too, which is honest and as many times the work, if asked to."""
-    rows = data.rows[plan.folds[data.rows] != plan.only_fold] if plan.spares else data.rows
-    candidates = grow_rules(data, rows, plan.growth, rng, progress.stage("Growing trees"), plan.n_threads)
-    if not (plan.validates and plan.honest):
-        return Grown(data, output, candidates, [])
-    return Grown(data, output, candidates, _regrow(data, plan, fold_rng, progress))
+) -> list[Grown]:
+    """Grow the rules of all pools; without each fold too, which is honest and as many times the work, if asked to.
 
+    Pools and folds are grown side by side.
+    """
+    honest = plan.validates and plan.honest
+    others = [np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)) for fold in range(plan.n_folds if honest else 0)]
+    tasks = [
+        (part, rows, own)
+        for _, part, (rng, fold_rng) in cycle_parts(parts, pairs)
+        for rows, own in zip([plan.grown_from(part.rows), *others], [rng, *fold_rng.spawn(len(others))], strict=True)
+    ]
+    numbers = max(rows.size * part.columns.n_features for part, rows, _ in tasks)
+    n_threads = min(plan.n_threads, len(tasks), max(1, MOST_NUMBERS // max(1, numbers)))
+    stage, done = progress.stage("Growing trees"), [0] * len(tasks)
 
-def _regrow(data: TrainingData, plan: Plan, rng: np.random.Generator, progress: Progress) -> list[Candidates]:
-    """Grow rules without each fold."""
-    stage = progress.stage("Regrowing in folds")
+    def grow(task: int) -> Candidates:
+        def tell(own: int, total: int) -> None:
+            done[task] = own
+            stage(sum(done), total * len(tasks))
+
+        data, rows, rng = tasks[task]
+        return grow_rules(data, rows, plan.growth, rng, tell, plan.n_threads if n_threads == 1 else 1)
+
+    candidates = iter(run_tasks(grow, range(len(tasks)), n_threads))
     return [
-        grow_rules(data, np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)), plan.growth, own_rng, stage)
-        for fold, own_rng in enumerate(rng.spawn(plan.n_folds))
+        Grown(part, _output_of(place, parts), next(candidates), list(itertools.islice(candidates, len(others))))
+        for place, part, _ in cycle_parts(parts, pairs)
     ]
 
 

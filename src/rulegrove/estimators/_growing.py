@@ -1,11 +1,11 @@
 """Candidate terms: how rules are grown and from which rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rulegrove._progress import Progress
 from rulegrove._typing import IntArray
 from rulegrove.design.linear import LinearTerms, fit_linear_terms, keep_strongest
 from rulegrove.estimators import autos
@@ -78,7 +78,7 @@ def grow_rules(
     rows: IntArray,
     growth: Growth,
     rng: np.random.Generator,
-    progress: Progress,
+    progress: Callable[[int, int], None],
     n_threads: int = 1,
 ) -> tuple[tuple[Rule, ...], LinearTerms]:
     """Candidate rules and linear terms from some of the rows."""

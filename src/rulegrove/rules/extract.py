@@ -1,6 +1,9 @@
 """Every node of a forest but the roots, as a rule."""
 
+import contextlib
+import gc
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -58,46 +61,86 @@ def draw_rules(forest: Forest, n_rules: int) -> tuple[Rule, ...]:
 
 def _collect(forest: Forest, nodes: IntArray, n_rules: int) -> tuple[Rule, ...]:
     """Return the distinct rules of some nodes, roots left out, in the order of the nodes until there are enough."""
-    numbers, starts, conditions = _spell(forest)
-    paths = (tuple(numbers[starts[node] : starts[node + 1]]) for node in nodes.tolist())
-    distinct = dict.fromkeys(path for path in paths if path)
-    return tuple(
-        Rule(tuple(conditions[number] for number in path)) for path in itertools.islice(distinct, max(0, n_rules))
-    )
+    with _no_collection():
+        conditions, numbers, starts = _spell(forest)
+        spoken = tuple(map(conditions.__getitem__, numbers))
+        distinct: dict[tuple[int, ...], tuple[Condition, ...]] = {}
+        for first, end in zip(starts[nodes].tolist(), starts[nodes + 1].tolist(), strict=True):
+            distinct.setdefault(numbers[first:end], spoken[first:end])
+        distinct.pop((), None)
+        return tuple(map(Rule, itertools.islice(distinct.values(), max(0, n_rules))))
 
 
-def _spell(forest: Forest) -> tuple[list[int], list[int], list[Condition]]:
-    """Return the numbers of every node's conditions, where each node's begin, and what condition has which number.
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold Python's garbage collector off meanwhile.
 
-    All nodes are spelled at once: the steps from the root to each of them, those on one attribute beside each other,
-    are merged by one reduction for each side of a condition.
+    It starts with every few hundred objects, and some of its rounds walk over all that the process holds: that took
+    most of the time of thousands of records, of which none is garbage.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _spell(forest: Forest) -> tuple[list[Condition], tuple[int, ...], IntArray]:
+    """Return the distinct conditions, which of them the nodes have, one node after the other, and where each begins.
+
+    All nodes are spelled at once: the steps from the root to each of them, those on one attribute beside each other.
+    What a node says of an attribute, the last of these steps said already, so that each step is told only once.
     """
     node, step = _pair_with_steps(forest.parent)
-    parent = forest.parent[step]
-    feature = forest.feature[parent]
-    order = np.lexsort((step, feature, node))  # a parent's number is below its children's: from the root down
-    node, step, parent, feature = node[order], step[order], parent[order], feature[order]
+    feature = forest.feature[forest.parent[step]]
+    # A parent's number is below its children's, so that steps in their order lead from the root down.
+    place = (node * (1 + feature.max(initial=0)) + feature) * forest.n_nodes + step
+    order = np.argsort(place, kind="stable")
+    node, step, feature = node[order], step[order], feature[order]
     first = np.flatnonzero(np.diff(node, prepend=-1) | np.diff(feature, prepend=-1))
-    starts = np.searchsorted(node[first], np.arange(forest.n_nodes + 1)).tolist()
+    starts = np.searchsorted(node[first], np.arange(forest.n_nodes + 1))
     if not first.size:
-        return [], starts, []
-    left = forest.left[parent] == step
+        return [], (), starts
+    sizes = np.diff(first, append=len(step))
+    last = step[first + sizes - 1]
+    own = node[first] == last
+    number = np.zeros(forest.n_nodes, dtype=np.int64)
+    conditions, number[last[own]] = _merge(forest, step[np.repeat(own, sizes)], sizes[own])
+    return conditions, tuple(number[last].tolist()), starts
+
+
+def _merge(forest: Forest, steps: IntArray, sizes: IntArray) -> tuple[list[Condition], IntArray]:
+    """Return the distinct conditions of runs of so many steps on one attribute, and which of them each run says."""
+    first = np.cumsum(sizes) - sizes
+    parent = forest.parent[steps]
+    left = forest.left[parent] == steps
     categorical = forest.is_categorical[parent]
     threshold = forest.threshold[parent]
+    feature = forest.feature[parent[first]]
     lower = np.maximum.reduceat(np.where(left | categorical, -np.inf, threshold), first)
     upper = np.minimum.reduceat(np.where(left & ~categorical, threshold, np.inf), first)
     missing = np.logical_and.reduceat(forest.missing[parent] == np.where(left, LEFT, RIGHT), first)
-    codes: list[tuple[int, ...] | None] = [None] * first.size
     of_codes = np.logical_and.reduceat(categorical, first)
+    fields = [feature, lower, upper, missing, of_codes]
+    words = np.zeros((len(first), 4), dtype=np.uint64)
     if of_codes.any():
         words = np.where(left[:, None], forest.categories[parent], forest.right_categories[parent])
         words = np.bitwise_and.reduceat(words, first, axis=0)
-        for place in np.flatnonzero(of_codes):
-            codes[place] = _codes(words[place])
-    parts = zip(feature[first].tolist(), lower.tolist(), upper.tolist(), codes, missing.tolist(), strict=True)
-    known: dict[tuple[int, float, float, tuple[int, ...] | None, bool], int] = {}
-    numbers = [known.setdefault(part, len(known)) for part in parts]
-    return numbers, starts, [Condition(*part) for part in known]
+        fields += list(words.T)
+    order = np.lexsort(fields)
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = np.any([field[order[1:]] != field[order[:-1]] for field in fields], axis=0)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    told = order[is_new]
+    codes: list[tuple[int, ...] | None] = [None] * len(told)
+    sets = np.flatnonzero(of_codes[told])
+    for place, own in zip(sets.tolist(), _codes(words[told[sets]]), strict=True):
+        codes[place] = own
+    parts = (feature[told].tolist(), lower[told].tolist(), upper[told].tolist(), codes, missing[told].tolist())
+    return list(map(Condition, *parts)), number
 
 
 def _pair_with_steps(parent: Int32Array) -> tuple[IntArray, IntArray]:
@@ -114,7 +157,8 @@ def _pair_with_steps(parent: Int32Array) -> tuple[IntArray, IntArray]:
     return np.concatenate((nothing, *nodes)), np.concatenate((nothing, *steps))
 
 
-def _codes(words: Words) -> tuple[int, ...]:
-    """Positions of the set bits."""
-    bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-    return tuple(np.flatnonzero(bits).tolist())
+def _codes(words: Words) -> list[tuple[int, ...]]:
+    """Return the positions of the bits that are set in each row of words."""
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    positions, ends = np.nonzero(bits)[1].tolist(), np.cumsum(bits.sum(axis=1, dtype=np.int64)).tolist()
+    return [tuple(positions[first:end]) for first, end in zip([0, *ends], ends, strict=False)]

@@ -3,9 +3,11 @@
 A *cell* is one bin of one feature in a histogram: the numbers ``[rows, weight, weighted target of each output]``,
 side by side. The cells of a feature follow each other, that of its missing values after its last bin. Histograms are
 flat, and a cell is known by the place of its first number.
+
+A node sums its rows of ``Sample.work``: their number of columns says whether curvatures are among them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,9 @@ TINY = 1e-300
 
 FLAT = 1e-3
 """Mean curvature of a node at or below which the loss counts as flat there."""
+
+TREES, NODES, FAILED, LEAVES = 0, 1, 2, 3
+"""Places in a tally: trees and nodes of the forest, draws in a row that gave no tree, most leaves of the next one."""
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 """Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
@@ -59,6 +64,8 @@ class FeatureTable(NamedTuple):
 
     Attributes
     ----------
+    stride : int
+        Numbers of a cell, two more than there are outputs.
     first_cells : ndarray of shape (n_features + 1,)
         Place of each feature's first cell in a histogram, and the end of the last.
     n_bins : ndarray of shape (n_features,)
@@ -72,11 +79,77 @@ class FeatureTable(NamedTuple):
         Whether any value is missing.
     """
 
+    stride: int
     first_cells: IntArray
     n_bins: IntArray
     n_categories: IntArray
     ways: IntArray
     has_missing: BoolArray
+
+
+class Boosting(NamedTuple):
+    """How trees follow each other.
+
+    Attributes
+    ----------
+    n_rules : int
+        Nodes to grow, roots not counted.
+    patience : int
+        Draws in a row without a tree after which growing stops.
+    leaf_scale : float
+        Scale of the exponential distribution that the size of a tree is drawn from.
+    shrinkage : float
+        Factor of a tree in the scores.
+    vanished : float
+        Size of residuals that leave nothing to grow on.
+    squared : bool
+        Whether the residuals are those of the squared loss, which the kernel knows; any others are to be written before
+        each tree.
+    """
+
+    n_rules: int
+    patience: int
+    leaf_scale: float
+    shrinkage: float
+    vanished: float
+    squared: bool
+
+
+class Pool(NamedTuple):
+    """The rows that the samples of the trees come from.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_features, n_pool)
+        Bins.
+    weights : ndarray of shape (n_pool,)
+    targets, scores : ndarray of shape (n_pool, n_outputs)
+        The scores are those of the trees so far.
+    """
+
+    codes: ByteArray
+    weights: FloatArray
+    targets: FloatArray
+    scores: FloatArray
+
+
+class Drawn(NamedTuple):
+    """What the next tree is grown on.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_sample,)
+        Rows of the pool, in increasing order.
+    residuals, curvatures : ndarray of shape (n_sample, n_outputs)
+        Half of the derivatives of the loss on those rows; of no use for the squared loss.
+    marks : ndarray of shape (n_pool,)
+        Zeros, to draw by.
+    """
+
+    rows: IntArray
+    residuals: FloatArray
+    curvatures: FloatArray
+    marks: ByteArray
 
 
 class Sample(NamedTuple):
@@ -88,8 +161,9 @@ class Sample(NamedTuple):
         Bins of all rows of the pool.
     rows : ndarray of shape (n_sample,)
         Which rows of the pool; they end in the order of the leaves.
-    work : ndarray of shape (n_sample, 2 + 2 * n_outputs)
-        Weight, weighted residuals, weighted curvatures and weighted squared residual of `rows`, in their order.
+    work : ndarray of shape (n_sample, n_columns)
+        Weight, weighted squared residual and weighted residual of each output for `rows`, in their order; then the
+        weighted curvature of each output, unless it is 1 as that of the squared loss.
     """
 
     codes: ByteArray
@@ -98,7 +172,7 @@ class Sample(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of a growing tree, the root first, in room that one tree after the other uses.
+    """The nodes of trees, one tree after the other, each with the root first; other nodes count from the root.
 
     Attributes
     ----------
@@ -109,7 +183,9 @@ class Nodes(NamedTuple):
         Side of each code.
     n_rows : ndarray of shape (n_nodes,)
         Rows of the sample.
-    sums : ndarray of shape (n_nodes, 2 + 2 * n_outputs)
+    values : ndarray of shape (n_nodes, n_outputs)
+        Newton step of each output.
+    sums : ndarray of shape (n_nodes, n_columns)
         Sums of ``Sample.work``.
     parents, begins, depths, slots : ndarray of shape (n_nodes,)
         The node above; the place of the first row in the sample; the number of splits above; the place of the
@@ -123,6 +199,7 @@ class Nodes(NamedTuple):
     cuts: Int32Array
     sides: ByteArray
     n_rows: IntArray
+    values: FloatArray
     sums: FloatArray
     parents: IntArray
     begins: IntArray
@@ -131,12 +208,13 @@ class Nodes(NamedTuple):
     gains: FloatArray
 
 
-def make_nodes(n_nodes: int, n_columns: int) -> Nodes:
-    """Return room for the nodes of a tree; not compiled, for allocations take numba long to compile."""
+def make_nodes(n_nodes: int, n_outputs: int, n_columns: int) -> Nodes:
+    """Return room for nodes; not compiled, for allocations take numba long to compile."""
     features, children, cuts = np.empty((3, n_nodes), dtype=np.int32)
     n_rows, parents, begins, depths, slots = np.empty((5, n_nodes), dtype=np.int64)
-    sides, sums = np.empty((n_nodes, 256), dtype=np.uint8), np.empty((n_nodes, n_columns))
-    return Nodes(features, children, cuts, sides, n_rows, sums, parents, begins, depths, slots, np.empty(n_nodes))
+    sides, gains = np.empty((n_nodes, 256), dtype=np.uint8), np.empty(n_nodes)
+    values, sums = np.empty((n_nodes, n_outputs)), np.empty((n_nodes, n_columns))
+    return Nodes(features, children, cuts, sides, n_rows, values, sums, parents, begins, depths, slots, gains)
 
 
 class Space(NamedTuple):
@@ -169,18 +247,57 @@ def bin_values(block: FloatArray, thresholds: FloatArray, n_categories: IntArray
 
 
 @njit(nogil=True, error_model="numpy")
-def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Words) -> None:
-    """Draw places first..last-1 of `order` at random from all places at or after `first`, and sort them.
+def _draw_word(state: Words) -> Any:
+    """Draw 64 bits at random.
 
     The generator is xorshift64: without products, plain Python draws the same numbers and warns of no overflow.
     """
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return x
+
+
+@njit(nogil=True, error_model="numpy")
+def _draw_below(limit: Integer, state: Words) -> Integer:
+    """Draw one of the numbers from 0 to `limit` - 1, which is below 2**32."""
+    return np.int64((_draw_word(state) >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32))
+
+
+@njit(nogil=True, error_model="numpy")
+def draw_tree(boosting: Boosting, drawn: Drawn, tally: IntArray, state: Words) -> None:
+    """Draw the number of leaves of the next tree, 2 plus the whole part of an exponential, and its rows.
+
+    The rows are drawn by Floyd's algorithm: each step takes a row up to its last one, or that last one where it has
+    taken the row before.
+    """
+    share = float(_draw_word(state) >> np.uint64(11)) * 2.0**-53
+    tally[LEAVES] = 2 + np.int64(-boosting.leaf_scale * np.log(1.0 - share))
+    rows, marks = drawn.rows, drawn.marks
+    n_pool, n_sample = len(marks), len(rows)
+    if n_sample == n_pool:
+        for i in range(n_pool):
+            rows[i] = i
+        return
+    for last in range(n_pool - n_sample, n_pool):
+        place = _draw_below(last + 1, state)
+        marks[last if marks[place] > 0 else place] = 1
+    n_found = 0
+    row = 0
+    while n_found < n_sample:  # without a branch that could be guessed wrong
+        rows[n_found] = row
+        n_found += marks[row]
+        marks[row] = 0
+        row += 1
+
+
+@njit(nogil=True, error_model="numpy")
+def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Words) -> None:
+    """Draw places first..last-1 of `order` at random from all places at or after `first`, and sort them."""
     for k in range(first, last):
-        x = state[0]
-        x ^= x << np.uint64(13)
-        x ^= x >> np.uint64(7)
-        x ^= x << np.uint64(17)
-        state[0] = x
-        other = k + np.int64(x >> np.uint64(33)) % (len(order) - k)
+        other = k + _draw_below(len(order) - k, state)
         order[k], order[other] = order[other], order[k]
     for k in range(first + 1, last):  # numba takes a second to compile a sort of its own
         f = order[k]
@@ -195,7 +312,7 @@ def _draw_candidates(order: IntArray, first: Integer, last: Integer, state: Word
 def _fill_cells(sample: Sample, table: FeatureTable, f: int, begin: int, end: int, cells: FloatArray) -> None:
     """Count the rows begin..end-1 in the cells of feature f, the last of which is for missing values."""
     codes, rows, work = sample
-    stride = 1 + work.shape[1] // 2
+    stride = table.stride
     first_cell, last_cell = table.first_cells[f], table.first_cells[f + 1] - stride
     for c in range(first_cell, last_cell + stride):
         cells[c] = 0.0
@@ -204,9 +321,9 @@ def _fill_cells(sample: Sample, table: FeatureTable, f: int, begin: int, end: in
         place = min(first_place + width * np.uint64(codes[f, np.uint64(rows[i])]), last_place)
         cells[place] += 1.0
         cells[place + ONE] += work[i, 0]
-        cells[place + TWO] += work[i, 1]
-        for k in range(2, stride - 1):
-            cells[place + np.uint64(k + 1)] += work[i, k]
+        cells[place + TWO] += work[i, 2]
+        for k in range(3, stride):
+            cells[place + np.uint64(k)] += work[i, k]
 
 
 @njit(nogil=True, error_model="numpy")
@@ -241,13 +358,13 @@ def _order_cells(
         for k in range(n_cells):
             keys[k] = 0.0
             for j in range(n_outputs):
-                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
+                shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 2] / sums[0]
                 keys[k] += direction[j] * shift / max(cells[order[k] + 1], TINY)
         if step + 1 < n_steps:
             for j in range(n_outputs):
                 direction[j] = 0.0
                 for k in range(n_cells):
-                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 1] / sums[0]
+                    shift = cells[order[k] + 2 + j] - cells[order[k] + 1] * sums[j + 2] / sums[0]
                     direction[j] += keys[k] * shift
     for k in range(1, n_cells):
         key, c = keys[k], order[k]
@@ -276,7 +393,7 @@ def _best_prefix(
     order, _, prefix = space
     n_outputs = len(prefix)
     weight = sums[0]
-    mean = sums[1] / weight
+    mean = sums[2] / weight
     min_left, max_left = float(min_rows), float(n_rows - min_rows)
     min_product = min_weight * weight
     least = best + tie
@@ -307,7 +424,7 @@ def _best_prefix(
             shift = left_sum - left_weight * mean
             square = shift * shift
             for j in range(1, n_outputs):
-                other = prefix[j] - left_weight * sums[j + 1] / weight
+                other = prefix[j] - left_weight * sums[j + 2] / weight
                 square += other * other
             if square * weight > least * product and product > min_product:
                 if way * shift > 0.0 and (side == LEFT or left_rows < known):
@@ -335,8 +452,8 @@ def _write_sides(
             following += 1
         # If only missing values go right, no threshold may tear values off that the node has not seen.
         cut = n_bins - 1 if following == n_bins else (length + following) // 2 - 1
-        for code in range(256):
-            sides[code] = LEFT if code <= cut else RIGHT
+        sides[: cut + 1] = LEFT
+        sides[cut + 1 :] = RIGHT
         sides[MISSING] = absent_side
         return cut
     for code in range(256):
@@ -369,8 +486,7 @@ def _find_split(
 
     `cells` is the histogram of the node if it is `counted`, else room for one.
     """
-    stride = 1 + sample.work.shape[1] // 2
-    first_cells, n_bins, n_categories, ways, _ = table
+    stride, first_cells, n_bins, n_categories, ways, _ = table
     sums, sides, n_rows = nodes.sums[node], nodes.sides[node], nodes.n_rows[node]
     begin = nodes.begins[node]
     n_candidates = len(candidates)
@@ -406,23 +522,27 @@ def _find_split(
 @njit(nogil=True, error_model="numpy")
 def _partition(
     sample: Sample, begin: int, end: int, f: int, sides: ByteArray, spare_rows: IntArray, spare: FloatArray
-) -> int:  # fmt: skip
-    """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end."""
+) -> Integer:  # fmt: skip
+    """Move the rows that go left to the front of begin..end-1, both parts in their old order; return where they end.
+
+    Each row is written to both places where it could go, and counted in one: a branch would often be guessed wrong.
+    """
     codes, rows, work = sample
-    middle = begin
-    n_right = 0
-    for i in range(begin, end):
-        if sides[codes[f, rows[i]]] == LEFT:
-            rows[middle] = rows[i]
-            for k in range(work.shape[1]):
-                work[middle, k] = work[i, k]
-            middle += 1
-        else:
-            spare_rows[n_right] = rows[i]
-            for k in range(work.shape[1]):
-                spare[n_right, k] = work[i, k]
-            n_right += 1
-    for i in range(n_right):
+    own = codes[f]
+    n_left, n_right = np.uint64(begin), np.uint64(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        row = rows[i]
+        left = np.uint64(sides[own[np.uint64(row)]] == LEFT)
+        spare_rows[n_right] = row
+        rows[n_left] = row
+        for k in range(work.shape[1]):
+            value = work[i, k]
+            spare[n_right, k] = value
+            work[n_left, k] = value
+        n_left += left
+        n_right += ONE - left
+    middle = np.int64(n_left)
+    for i in range(end - middle):
         rows[middle + i] = spare_rows[i]
         for k in range(work.shape[1]):
             work[middle + i, k] = spare[i, k]
@@ -430,20 +550,34 @@ def _partition(
 
 
 @njit(nogil=True, error_model="numpy")
-def _start_node(nodes: Nodes, node: int, begin: int, n_rows: int, parent: int, depth: int) -> None:
+def _add_rows(work: FloatArray, begin: Integer, end: Integer, sums: FloatArray) -> None:
+    """Write the sums of the rows begin..end-1; the first three, which all have, are kept at hand meanwhile."""
+    first = second = third = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        first += work[i, 0]
+        second += work[i, 1]
+        third += work[i, 2]
+    sums[0], sums[1], sums[2] = first, second, third
+    for k in range(3, work.shape[1]):
+        sums[k] = 0.0
+        for i in range(begin, end):
+            sums[k] += work[i, k]
+
+
+@njit(nogil=True, error_model="numpy")
+def _start_node(nodes: Nodes, node: Integer, begin: Integer, n_rows: Integer, parent: Integer, depth: Integer) -> None:
     """Begin a node that has rows but no sums and no split yet."""
     nodes.features[node] = nodes.children[node] = nodes.cuts[node] = -1
     nodes.begins[node], nodes.n_rows[node] = begin, n_rows
     nodes.parents[node], nodes.depths[node] = parent, depth
     nodes.slots[node] = 0
     nodes.gains[node] = 0.0
-    nodes.sums[node] = 0.0
     nodes.sides[node] = NEITHER
 
 
 @njit(nogil=True, error_model="numpy")
-def _finish_nodes(nodes: Nodes, n_nodes: int, has_missing: BoolArray, level: FloatArray, values: FloatArray) -> None:
-    """Take what found no room out of the leaves, and write the Newton step of each node and output into `values`.
+def _finish_nodes(nodes: Nodes, n_nodes: int, has_missing: BoolArray, level: FloatArray) -> None:
+    """Take what found no room out of the leaves, and write the Newton step of each node and output.
 
     The step is the mean residual where the loss is all but flat. The ramp is flat outside, a confident logistic loss
     nearly so: a Newton step would be a leap there.
@@ -458,28 +592,26 @@ def _finish_nodes(nodes: Nodes, n_nodes: int, has_missing: BoolArray, level: Flo
         sums = nodes.sums[node]
         weight = max(sums[0], TINY)
         for j in range(n_outputs):
-            curvature = sums[1 + n_outputs + j] / weight
-            step = sums[1 + j] / weight + level[j]
-            values[node, j] = step / curvature if curvature > FLAT else step
+            curvature = sums[2 + n_outputs + j] / weight if len(sums) > 2 + n_outputs else 1.0
+            step = sums[2 + j] / weight + level[j]
+            nodes.values[node, j] = step / curvature if curvature > FLAT else step
 
 
 @njit(nogil=True, error_model="numpy")
-def grow_tree(
-    sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: int, candidates: IntArray, state: Words,
-    histograms: FloatArray, nodes: Nodes, level: FloatArray, values: FloatArray
+def _grow_tree(
+    sample: Sample, table: FeatureTable, limits: TreeLimits, max_leaves: Integer, candidates: IntArray, state: Words,
+    histograms: FloatArray, nodes: Nodes, level: FloatArray
 ) -> int:  # fmt: skip
     """Grow one tree, best split first, and return its number of nodes, the first ones of `nodes`.
 
-    `nodes` comes from `make_nodes`, with room for ``2 * max_leaves - 1`` of them. `candidates` are the features that
-    can be split, and `state` the state of the random generator; both change when features are drawn. `histograms` is
-    working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for each leaf the histogram of the larger
-    child is its parent's less its sibling's; with one slot every histogram is counted. `values` has a row for each node
-    and gets its Newton steps, for residuals that were `level` higher than those of the sample.
+    `candidates` are the features that can be split, and `state` the state of the random generator; both change when
+    features are drawn. `histograms` is working space of shape (n_slots, n_cells * (2 + n_outputs)): with a slot for
+    each leaf the histogram of the larger child is its parent's less its sibling's; with one slot every histogram is
+    counted. The residuals are `level` higher than those of the sample.
     """
     work = sample.work
     begins, n_rows, sums, gains, slots = nodes.begins, nodes.n_rows, nodes.sums, nodes.gains, nodes.slots
-    n_columns = work.shape[1]
-    n_outputs = n_columns // 2 - 1
+    n_outputs = len(level)
     keep_histograms = limits.max_features >= len(candidates) and histograms.shape[0] >= max_leaves
     spare, spare_rows = np.empty(work.shape), np.empty(len(work), dtype=np.int64)
     space = Space(np.empty(257, dtype=np.int64), np.empty(257), np.empty(n_outputs))
@@ -493,26 +625,24 @@ def grow_tree(
     fresh = 0  # nodes from here on have no sums and no split yet
     while True:
         for node in range(fresh, n_nodes):
-            for i in range(begins[node], begins[node] + n_rows[node]):
-                for k in range(n_columns):
-                    sums[node, k] += work[i, k]
+            _add_rows(work, begins[node], begins[node] + n_rows[node], sums[node])
         if n_leaves == 1:
             # Gains within rounding of each other are ties, and within rounding of zero none.
-            tie = 1e-11 * sums[0, n_columns - 1]
+            tie = 1e-11 * sums[0, 1]
             min_weight = 1e-13 * sums[0, 0]
         else:
             heavier = LEFT if sums[fresh, 0] >= sums[fresh + 1, 0] else RIGHT
+            sides = nodes.sides[chosen]
             for code in range(256):
-                if nodes.sides[chosen, code] == HEAVIER:
-                    nodes.sides[chosen, code] = heavier
+                sides[code] = heavier if sides[code] == HEAVIER else sides[code]
         if n_leaves == max_leaves:
             break
 
         n_open = 0
         small = fresh
         for node in range(fresh, n_nodes):
-            impurity = sums[node, n_columns - 1]
-            for j in range(1, n_outputs + 1):
+            impurity = sums[node, 1]
+            for j in range(2, n_outputs + 2):
                 impurity -= sums[node, j] ** 2 / max(sums[node, 0], TINY)
             enough = n_rows[node] >= 2 * limits.min_samples_leaf and nodes.depths[node] < limits.max_conditions
             if enough and impurity > max(tie, limits.min_impurity * sums[node, 0]):
@@ -555,16 +685,14 @@ def grow_tree(
         _start_node(nodes, fresh + 1, middle, end - middle, chosen, nodes.depths[chosen] + 1)
         n_nodes += 2
         n_leaves += 1
-    _finish_nodes(nodes, n_nodes, table.has_missing, level, values)
+    _finish_nodes(nodes, n_nodes, table.has_missing, level)
     return n_nodes
 
 
 @njit(nogil=True, error_model="numpy")
-def add_tree(
-    codes: ByteArray, features: Int32Array, children: Int32Array, cuts: Int32Array, sides: ByteArray,
-    values: FloatArray, factor: float, scores: FloatArray
-) -> None:  # fmt: skip
-    """Add `factor` times the tree's values to the scores (n_rows, n_outputs) of the binned rows, in place."""
+def _add_tree(codes: ByteArray, nodes: Nodes, n_nodes: int, factor: float, scores: FloatArray) -> None:
+    """Add `factor` times the values of a tree to the scores (n_rows, n_outputs) of the binned rows, in place."""
+    features, children, cuts, sides, values = nodes.features, nodes.children, nodes.cuts, nodes.sides, nodes.values
     n_rows, n_outputs = scores.shape
     places = np.empty(BLOCK_ROWS, dtype=np.int32)
     for begin in range(0, n_rows, BLOCK_ROWS):
@@ -572,7 +700,7 @@ def add_tree(
         for i in range(size):
             places[i] = 0
         # All rows of the block pass each split, for a comparison of bytes is cheaper than a walk's wrong guess.
-        for node in range(len(features)):
+        for node in range(n_nodes):
             if features[node] < 0:
                 continue
             here = codes[features[node], begin : begin + size]
@@ -589,6 +717,99 @@ def add_tree(
         for i in range(size):
             for j in range(n_outputs):
                 scores[begin + i, j] += factor * values[places[i], j]
+
+
+@njit(nogil=True, error_model="numpy")
+def _take_residuals(pool: Pool, drawn: Drawn, squared: bool, level: FloatArray) -> float:
+    """Write the mean residual of each output into `level`, and of the squared loss all residuals; return the largest.
+
+    The sign of the largest does not count.
+    """
+    rows, residuals = drawn.rows, drawn.residuals
+    total = largest = 0.0
+    level[:] = 0.0
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        weight = pool.weights[row]
+        total += weight
+        for j in range(len(level)):
+            if squared:
+                residuals[i, j] = pool.targets[row, j] - pool.scores[row, j]
+            largest = max(largest, abs(residuals[i, j]))
+            level[j] += weight * residuals[i, j]
+    for j in range(len(level)):
+        level[j] /= max(total, TINY)
+    return largest
+
+
+@njit(nogil=True, error_model="numpy")
+def _centre(pool: Pool, drawn: Drawn, level: FloatArray, work: FloatArray) -> None:
+    """Write what nodes sum, with centred residuals: so sums of squares lose no digits to a level that all share."""
+    n_outputs = len(level)
+    for i in range(len(drawn.rows)):
+        weight = pool.weights[np.uint64(drawn.rows[i])]
+        square = 0.0
+        for j in range(n_outputs):
+            centred = drawn.residuals[i, j] - level[j]
+            work[i, 2 + j] = weight * centred
+            square += weight * centred * centred
+        work[i, 0], work[i, 1] = weight, square
+        for k in range(2 + n_outputs, work.shape[1]):
+            work[i, k] = weight * drawn.curvatures[i, k - 2 - n_outputs]
+
+
+@njit(nogil=True, error_model="numpy")
+def cut_nodes(nodes: Nodes, first: Integer, end: Integer) -> Nodes:
+    """Return the nodes first..end-1, which share their memory."""
+    return Nodes(
+        nodes.features[first:end], nodes.children[first:end], nodes.cuts[first:end], nodes.sides[first:end],
+        nodes.n_rows[first:end], nodes.values[first:end], nodes.sums[first:end], nodes.parents[first:end],
+        nodes.begins[first:end], nodes.depths[first:end], nodes.slots[first:end], nodes.gains[first:end],
+    )  # fmt: skip
+
+
+@njit(nogil=True, error_model="numpy")
+def grow_trees(
+    n_trees: int, boosting: Boosting, pool: Pool, drawn: Drawn, work: FloatArray, table: FeatureTable,
+    limits: TreeLimits, candidates: IntArray, state: Words, histograms: FloatArray, nodes: Nodes, roots: IntArray,
+    tally: IntArray
+) -> bool:  # fmt: skip
+    """Grow the next trees and return whether there are more to grow.
+
+    The first one is grown on what was drawn already; for another loss than the squared one, its residuals and
+    curvatures must be there too, so that `n_trees` is 1. Each tree goes after those before it in `nodes`, its place
+    into `roots`, and changes the scores of the pool; then the next sample is drawn.
+    """
+    level = np.empty(pool.targets.shape[1])
+    for _ in range(n_trees):
+        n_left = boosting.n_rules - (tally[NODES] - tally[TREES])
+        if n_left < 2 or tally[FAILED] >= boosting.patience:
+            return False
+        tally[FAILED] += 1
+        if _take_residuals(pool, drawn, boosting.squared, level) > boosting.vanished:
+            _centre(pool, drawn, level, work)
+            own = cut_nodes(nodes, tally[NODES], len(nodes.features))
+            max_leaves = min(tally[LEAVES], 1 + n_left // 2, len(drawn.rows))
+            n_nodes = _grow_tree(
+                Sample(pool.codes, drawn.rows, work),
+                table,
+                limits,
+                max_leaves,
+                candidates,
+                state,
+                histograms,
+                own,
+                level,
+            )
+            if n_nodes > 1:
+                if boosting.shrinkage > 0.0:
+                    _add_tree(pool.codes, own, n_nodes, boosting.shrinkage, pool.scores)
+                roots[tally[TREES]] = tally[NODES]
+                tally[TREES] += 1
+                tally[NODES] += n_nodes
+                tally[FAILED] = 0
+        draw_tree(boosting, drawn, tally, state)
+    return True
 
 
 @njit(nogil=True, error_model="numpy")

@@ -1,18 +1,21 @@
 """Gradient boosting of small trees of random size: where the rules come from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray, Words
 from rulegrove.losses import Loss
-from rulegrove.trees._kernels import LEFT, MISSING, RIGHT
+from rulegrove.trees._kernels import LEFT, MISSING, RIGHT, Nodes, Pool
 from rulegrove.trees.binning import Bins, fit_bins
-from rulegrove.trees.grower import GrownTree, TreeGrower, TreeLimits
+from rulegrove.trees.grower import Boosting, TreeGrower, TreeLimits
 from rulegrove.trees.tree import Forest
 
 PATIENCE = 50
 """Trees in a row that cannot be split before growing stops; a sample may lack a rare class by chance."""
+
+BATCH = 32
+"""Trees that are grown by one call, if their loss is one that the kernel knows."""
 
 
 def grow_forest(  # a parameter for each one of the estimators that concerns trees
@@ -72,11 +75,11 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     are_days
         As in `fit_bins`.
     rng : numpy.random.Generator
-        The source of the samples, sizes and seeds.
+        The source of the seed that samples, sizes and features are drawn from.
     n_threads : int
         Threads that bin the features; the trees come one after the other.
     on_progress : callable or None
-        Called with the rules grown and `n_rules` after each tree.
+        Called with the rules grown and `n_rules` after every few trees.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     >>> forest.n_nodes - forest.n_trees
     20
     """
-    n_rows, n_outputs = targets.shape
+    n_rows = len(targets)
     plain = weights is None or bool(np.all(weights == weights[0]))
     weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     bins = fit_bins(
@@ -113,34 +116,32 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     limits = TreeLimits(max_features, max(1, min_samples_leaf), float(min_impurity))
     if max_conditions is not None:
         limits = limits._replace(max_conditions=max_conditions)
-    grower = TreeGrower(bins, bins.transform(block), limits, monotonic)
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
     scores = np.tile(loss.best_constant(targets, weights), (n_rows, 1))
     vanished = _vanishing_size(loss, targets, scores)
-
-    trees: list[GrownTree] = []
-    n_grown = n_failed = 0
-    while n_rules - n_grown >= 2 and n_failed < PATIENCE:
-        rows = _draw_rows(n_rows, subsample, rng)
-        max_leaves = min(_draw_leaves(mean_leaves, rng), 1 + (n_rules - n_grown) // 2)
-        seed = int(rng.integers(1, 2**63))
-        y, score = targets.take(rows, axis=0), scores.take(rows, axis=0)
-        # Half the derivatives: those of the squared loss are then y - F and 1, and an impurity is a variance of y.
-        residuals, curvatures = 0.5 * loss.negative_gradient(y, score), 0.5 * loss.curvature(y, score)
-        if np.abs(residuals).max(initial=0.0) <= vanished:
-            n_failed += 1
-            continue
-        tree = grower.grow(rows, residuals, curvatures, weights[rows], max_leaves=max_leaves, seed=seed)
-        if len(tree.features) == 1:
-            n_failed += 1
-            continue
-        if shrinkage > 0.0:
-            grower.add(tree, shrinkage, scores)
-        trees.append(tree)
-        n_failed = 0
-        n_grown += len(tree.features) - 1
+    squared = loss.sums_suffice
+    boosting = Boosting(n_rules, PATIENCE, _leaf_scale(mean_leaves), float(shrinkage), vanished, squared)
+    grower = TreeGrower(
+        bins,
+        Pool(bins.transform(block), weights, targets, scores),
+        limits,
+        boosting,
+        subsample=min(subsample, n_rows),
+        monotonic=monotonic,
+        seed=int(rng.integers(1, 2**63)),
+    )
+    growing = True
+    while growing:
+        if not squared:
+            drawn = grower.drawn
+            y, score = targets.take(drawn.rows, axis=0), scores.take(drawn.rows, axis=0)
+            # Half the derivatives: those of the squared loss are then y - F and 1, and an impurity is a variance of y.
+            drawn.residuals[:] = 0.5 * loss.negative_gradient(y, score)
+            drawn.curvatures[:] = 0.5 * loss.curvature(y, score)
+        growing = grower.grow(BATCH if squared else 1)
         if on_progress is not None:
-            on_progress(n_grown, n_rules)
-    return _gather_forest(trees, bins, n_outputs)
+            on_progress(grower.n_rules, n_rules)
+    return _gather_forest(grower.nodes, grower.roots, bins)
 
 
 def _vanishing_size(loss: Loss, targets: FloatArray, scores: FloatArray) -> float:
@@ -149,34 +150,19 @@ def _vanishing_size(loss: Loss, targets: FloatArray, scores: FloatArray) -> floa
     return float(max(1e-10 * first, 16 * np.finfo(np.float64).eps * np.abs(targets).max(initial=0.0)))
 
 
-def _draw_rows(n_rows: int, subsample: int, rng: np.random.Generator) -> IntArray:
-    """Draw the rows of a tree without replacement, in increasing order."""
-    if subsample >= n_rows:
-        return np.arange(n_rows)
-    drawn = np.zeros(n_rows, dtype=bool)  # far faster than to sort what was drawn
-    drawn[rng.choice(n_rows, size=subsample, replace=False, shuffle=False)] = True
-    return np.flatnonzero(drawn)
-
-
-def _draw_leaves(mean_leaves: float, rng: np.random.Generator) -> int:
-    """Draw the number of leaves of a tree, at least 2 and `mean_leaves` on average.
+def _leaf_scale(mean_leaves: float) -> float:
+    """Return the scale at which 2 plus the whole part of an exponential is `mean_leaves` on average.
 
     Departure from the paper, which draws from an exponential distribution with that mean and so also gets trees of
-    less than two leaves: here 2 plus the whole part of an exponential, whose scale makes the mean exact.
+    less than two leaves.
     """
-    if mean_leaves <= 2.0:
-        return 2
-    return 2 + int(rng.exponential(1.0 / np.log1p(1.0 / (mean_leaves - 2.0))))
+    return 0.0 if mean_leaves <= 2.0 else float(1.0 / np.log1p(1.0 / (mean_leaves - 2.0)))
 
 
-def _gather_forest(trees: Sequence[GrownTree], bins: Bins, n_outputs: int) -> Forest:
-    """Lay the trees side by side, bins replaced by thresholds and sides by bits."""
-    sizes = np.array([len(tree.features) for tree in trees], dtype=np.int64)
-    roots = np.cumsum(sizes) - sizes
-    root = np.repeat(roots, sizes)
-    none, no_sides = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
-    nothing = GrownTree(none, none, none, no_sides, np.empty(0, np.int64), np.empty((0, n_outputs)))
-    feature, children, cuts, sides, n_samples, value = map(np.concatenate, zip(nothing, *trees, strict=True))
+def _gather_forest(nodes: Nodes, roots: IntArray, bins: Bins) -> Forest:
+    """Return the trees with bins replaced by thresholds and sides by bits."""
+    feature, children, cuts, sides = nodes.features, nodes.children, nodes.cuts, nodes.sides
+    root = np.repeat(roots, np.diff(roots, append=len(feature)))
     inner = feature >= 0
     numeric = inner & (cuts >= 0)
     left = np.where(inner, children + root, -1).astype(np.int32)
@@ -185,20 +171,23 @@ def _gather_forest(trees: Sequence[GrownTree], bins: Bins, n_outputs: int) -> Fo
     parent[left[inner]] = parent[right[inner]] = np.flatnonzero(inner)
     threshold = np.zeros(len(feature))
     threshold[numeric] = bins.thresholds[feature[numeric], cuts[numeric]]
-    coded = np.where(numeric[:, None], 0, sides)
+    by_category = inner & ~numeric
+    coded = sides[by_category]
     coded[:, MISSING] = 0  # never a category
+    categories, right_categories = np.zeros((2, len(feature), 4), dtype=np.uint64)
+    categories[by_category], right_categories[by_category] = _pack_bits(coded == LEFT), _pack_bits(coded == RIGHT)
     return Forest(
-        roots=roots,
-        feature=feature,
+        roots=roots.copy(),
+        feature=feature.copy(),
         threshold=threshold,
-        categories=_pack_bits(coded == LEFT),
-        right_categories=_pack_bits(coded == RIGHT),
+        categories=categories,
+        right_categories=right_categories,
         missing=sides[:, MISSING].astype(np.int8),
         left=left,
         right=right,
         parent=parent,
-        value=value,
-        n_samples=n_samples,
+        value=nodes.values.copy(),
+        n_samples=nodes.n_rows.copy(),
     )
 
 
