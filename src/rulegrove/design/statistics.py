@@ -58,9 +58,37 @@ class Moments:
         here = slice(output, output + 1)
         return replace(self, x_y=self.x_y[:, here], y_sum=self.y_sum[here], y_y=self.y_y[here])
 
+    @property
+    def margins(self) -> "Margins":
+        """What they say of each term by itself."""
+        return Margins(self.weight, self.x_sum.copy(), self.gram.diagonal().copy(), self.x_y, self.y_sum)
+
     def scaled(self, factor: float) -> "Moments":
         """Moments of the same rows, each with `factor` times its weight."""
         return Moments(**{field.name: factor * getattr(self, field.name) for field in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of the weights.
+    x_sum, x_x : ndarray of shape (T,)
+        Weighted sums of the terms and of their squares.
+    x_y : ndarray of shape (T, J)
+        Weighted sums of products of terms and outputs.
+    y_sum : ndarray of shape (J,)
+        Weighted sums of the outputs.
+    """
+
+    weight: float
+    x_sum: FloatArray
+    x_x: FloatArray
+    x_y: FloatArray
+    y_sum: FloatArray
 
 
 @dataclass(eq=False)

@@ -167,14 +167,16 @@ def keep_pools(layout: Layout, found: Fit, n_rows: int) -> FitStatistics:
     assert found.training is not None
     code, data, pools = found.training.code, found.training.data, found.pools
     assert isinstance(code.folds, HashFolds)
-    if any(pool.design.whole is not None for pool in pools):
-        raise InvalidInputError(
-            "keep_statistics=True is for solvers with the squared loss, which go by statistics; take solver='glmnet'."
-        )
     kept = []
     for place, pool in enumerate(pools):
-        terms, shares = pool.design.terms, found.target.share_rules(data, pool.design.terms.rules)
-        kept.append(PoolStatistics(terms, None if len(pools) == 1 else place, pool.design.statistics, shares))
+        terms, statistics = pool.design.terms, pool.design.statistics
+        if statistics is None:
+            raise InvalidInputError(
+                "keep_statistics=True is for solvers with the squared loss, which go by statistics; take "
+                "solver='glmnet'."
+            )
+        shares = found.target.share_rules(data, terms.rules)
+        kept.append(PoolStatistics(terms, None if len(pools) == 1 else place, statistics, shares))
     return FitStatistics(
         code.features, layout.target, layout.weights, code.target, code.weighted, code.folds, n_rows, tuple(kept)
     )
@@ -308,7 +310,7 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
             n_threads=n_threads,
             on_progress=Progress(settings.verbose).stage("Solving"),
         )
-        pools.append(Pool(design, [], outputs, []))
+        pools.append(Pool(design.outline(), [], outputs, []))
     told = {"solver": solver, "selection": settled.selection, "max_terms": None}
     told = {name: value for name, value in told.items() if settings.is_open(name)}
     fitted, target = link_large([pools], large_of(pools), target, data, None)

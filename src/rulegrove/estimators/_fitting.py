@@ -12,7 +12,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.design.statistics import Moments
 from rulegrove.design.terms import Terms
-from rulegrove.estimators._design import ALL_FOLDS, TRAINED, Candidates, Counted, Design, Request, make_design
+from rulegrove.estimators._design import ALL_FOLDS, TRAINED, Candidates, Counted, Design, Outline, Request, make_design
 from rulegrove.estimators._growing import Growth, grow_rules
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units
@@ -49,6 +49,8 @@ class Plan:
     n_threads : int
     refits : bool
         Whether the terms that the path keeps are solved for once more (`rulegrove.refit`).
+    keeps : bool
+        Whether the statistics of solved pools are kept.
     """
 
     growth: Growth
@@ -60,6 +62,7 @@ class Plan:
     joint: Joint | None
     n_threads: int
     refits: bool = False
+    keeps: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Pool:
 
     Attributes
     ----------
-    design : Design
+    design : Outline
     fold_terms : list of Terms
         The candidates of each fold: those of the design unless they were grown anew.
     outputs : list of Chosen
@@ -77,7 +80,7 @@ class Pool:
         fold.
     """
 
-    design: Design
+    design: Outline
     fold_terms: list[Terms]
     outputs: list[Chosen]
     kept: list[list[Kept]]
@@ -95,13 +98,7 @@ class Pool:
 
         The statistics stay as they were counted.
         """
-        whole = self.design.whole
-        design = replace(
-            self.design,
-            total=units.give_moments(self.design.total),
-            whole=None if whole is None else units.give_moments(whole),
-        )
-
+        design = replace(self.design, margins=units.give_margins(self.design.margins))
         outputs = [
             Chosen(
                 units.give_path(one.path),
@@ -232,7 +229,7 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
     if design.whole is not None:
         check_drawn(design, outputs)
     kept = _keep(design.terms, problems, fold_terms, held_out, outputs) if plan.refits else []
-    return Pool(design, fold_terms, outputs, kept)
+    return Pool(design.outline(keeps=plan.keeps), fold_terms, outputs, kept)
 
 
 def _keep(

@@ -91,7 +91,7 @@ class Fit:
         Names of the table's columns, if it has names.
     n_columns : int
     pools : tuple of Pool
-        The candidates with their statistics.
+        The candidates, with what the rows say of them.
     training : Training, optional
         The rows that were learned from; None for a fit to statistics.
     front : Front, optional
@@ -145,7 +145,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     settings : Settings
     by_rows : bool, default=True
         Whether the terms of a solver that is left open may be solved for once more, which for classes needs rows;
-        otherwise the model is a point of the path, from statistics alone.
+        otherwise the model is a point of the path, from statistics alone, which the pools of the fit then keep.
     lists : bool, default=True
         Whether lists of every length are made and judged; otherwise the fit is the large model, without a front.
 
@@ -300,7 +300,8 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
 def make_plan(settings: Settings, settled: Settled, training: Training, *, refits: bool) -> Plan:
     """Return what to do with the rules, all in the units of the data.
 
-    `refits` tells whether the terms that a solver of our choice keeps may be solved for once more.
+    `refits` tells whether the terms that a solver of our choice keeps may be solved for once more; if not, the
+    statistics of all terms are kept.
     """
     data, target, solver = training.data, training.target, settled.solver
     growth = make_growth(settings, target, data, named=training.names is not None)
@@ -326,6 +327,7 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
         refits=refits and settings.is_open("solver") and settings.validates,
+        keeps=not refits,
     )
 
 
