@@ -17,7 +17,7 @@ from rulegrove.design.terms import Terms
 from rulegrove.engines.base import BATCH_ROWS, Engine
 from rulegrove.engines.counting import CodedRows, count_over
 from rulegrove.engines.local import LocalEngine
-from rulegrove.engines.reading import Layout, keep_used, move_rule
+from rulegrove.engines.reading import Layout, keep_used
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
@@ -30,7 +30,7 @@ from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Rule, move_rule
 from rulegrove.selection import select
 
 M = TypeVar("M", bound=BaseRuleEnsemble)

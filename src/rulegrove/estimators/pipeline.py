@@ -351,7 +351,7 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
     check_directions(given.own, constraints, data)
     return Growth(
         settings=settings,
-        max_features=autos.count_features(settings.max_features, data.columns.n_features),
+        max_features=autos.count_features(settings.max_features, min(data.columns.n_features, autos.MOST_SPLIT)),
         min_impurity=data.units.take_impurity(settings.min_impurity),
         loss=target.tree_loss(settings.tree_loss, data.targets[data.rows]),
         constraints=constraints,
