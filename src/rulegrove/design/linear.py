@@ -123,20 +123,22 @@ def fit_linear_terms(
     """
 
     def fit(features: IntArray) -> FloatArray:
-        values = block[features]
+        values, fitted = block[features], np.empty((len(features), 4))
         known = ~np.isnan(values)
         if weights is not None:
             known &= weights > 0
-        elif known.all():
-            return _fit_terms(values, None, quantile)
-        parts = zip(values, known, strict=True)
-        return np.vstack([_fit_terms(x[k][None], None if weights is None else weights[k], quantile) for x, k in parts])
+        sizes = known.sum(axis=1)
+        for size in np.unique(sizes):  # attributes of as many known values are worked on together
+            rows = np.flatnonzero(sizes == size)
+            there = known[rows]
+            own = None if weights is None else np.broadcast_to(weights, there.shape)[there].reshape(rows.size, size)
+            fitted[rows] = _fit_terms(values[rows][there].reshape(rows.size, size), own, quantile)
+        return fitted
 
     numeric, step = np.flatnonzero(n_categories == 0), max(1, _CHUNK_VALUES // max(1, block.shape[1]))
     starts = range(0, numeric.size, step)
-    fitted = np.vstack(
-        [np.empty((0, 4)), *run_tasks(lambda start: fit(numeric[start : start + step]), starts, n_threads)]
-    )
+    parts = run_tasks(lambda start: fit(numeric[start : start + step]), starts, n_threads)
+    fitted = np.vstack([np.empty((0, 4)), *parts])
     varies = ~np.isnan(fitted).any(axis=1)
     lower, upper, center, scale = np.ascontiguousarray(fitted[varies].T)
     return LinearTerms(numeric[varies], lower, upper, center, scale)
@@ -206,8 +208,8 @@ def _quantiles(values: FloatArray, weights: FloatArray | None, quantile: float) 
     """Lower and upper quantiles, each one of the values (inverse of the distribution function)."""
     levels = np.array([quantile, 1.0 - quantile])
     if weights is not None:
-        found = [np.quantile(own, levels, method="inverted_cdf", weights=weights) for own in values]
-        return np.array(found).T
+        parts = zip(values, weights, strict=True)
+        return np.array([np.quantile(x, levels, method="inverted_cdf", weights=own) for x, own in parts]).T
     # the same definition, by selection instead of sorting
     ranks = np.clip(np.ceil(values.shape[1] * levels).astype(np.int64) - 1, 0, values.shape[1] - 1)
     return np.asarray(np.partition(values, ranks, axis=1)[:, ranks].T)
