@@ -47,7 +47,7 @@ def test_counts_are_those_of_one_pass(seed, n_rows, n_rules, n_folds, n_threads)
     kept = np.flatnonzero(np.random.default_rng(seed).random(n_rules) < 0.6)
     assert evaluated.total == expected.total
     np.testing.assert_array_equal(evaluated.shared(), expected.shared())
-    assert_same(evaluated.keep_rules(kept, evaluated.shared()), expected.keep_rules(kept, expected.shared()))
+    assert_same(evaluated.keep_rules(kept), expected.keep_rules(kept))
 
 
 def test_a_fold_of_several_blocks():
@@ -55,7 +55,7 @@ def test_a_fold_of_several_blocks():
     evaluated = evaluate_table(*table, n_threads=2, block_rows=128)
     assert [len(blocks) for blocks in evaluated.folds] == [4]
     expected = collect_statistics(*table, block_rows=128)
-    assert_same(evaluated.keep_rules(np.arange(4), evaluated.shared()), expected)
+    assert_same(evaluated.keep_rules(np.arange(4)), expected)
 
 
 def test_progress_is_told():

@@ -47,7 +47,7 @@ class EvaluatedRules:
     >>> evaluated.shared()
     array([[1, 1],
            [1, 2]])
-    >>> evaluated.keep_rules(np.array([1]), evaluated.shared()).rule_gram.ravel()
+    >>> evaluated.keep_rules(np.array([1])).rule_gram.ravel()
     array([1, 1])
     """
 
@@ -75,27 +75,17 @@ class EvaluatedRules:
         whole: FloatArray = np.sum([self.y[rows].sum(axis=0) for rows, _ in blocks], axis=0)
         return sums, weights, whole, float(sum(bits.n_rows for _, bits in blocks))
 
-    def keep_rules(self, kept: IntArray, shared: IntArray) -> Statistics:
-        """Statistics of some of the rules, in the order of `kept`, and of all linear terms.
-
-        Pairs of the largest fold are those of all folds, `shared`, less those of the others: integers lose nothing.
-        """
+    def keep_rules(self, kept: IntArray) -> Statistics:
+        """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
         statistics = Statistics.zeros(len(self.folds), kept.size, self.linear_terms.n_terms, self.y.shape[1])
-        largest = int(np.argmax([sum(bits.n_rows for _, bits in blocks) for blocks in self.folds]))
 
         def count(fold: int) -> None:
             for rows, bits in self.folds[fold]:
                 linear = self.linear_terms.evaluate(self.columns.take(rows, self.linear_terms.features))
-                own = BitMatrix(bits.words[kept], bits.n_rows)
-                statistics.update(fold, own, linear, self.y[rows], pairs=fold != largest)
+                statistics.update(fold, BitMatrix(bits.words[kept], bits.n_rows), linear, self.y[rows])
 
         with one_blas_thread():
             run_tasks(count, range(len(self.folds)), self.n_threads)
-        rest = statistics.rule_gram[largest]
-        rest += shared[np.ix_(kept, kept)]
-        for fold in range(len(self.folds)):
-            if fold != largest:
-                rest -= statistics.rule_gram[fold]
         return statistics
 
 

@@ -186,8 +186,6 @@ class Statistics:
         y: FloatArray,
         weights: FloatArray | None = None,
         n_threads: int = 1,
-        *,
-        pairs: bool = True,
     ) -> None:
         """Add a block of rows to a fold.
 
@@ -205,8 +203,6 @@ class Statistics:
             Weights; all one if None.
         n_threads : int
             Threads to use; the result does not depend on it.
-        pairs : bool
-            Whether pairs of rules are counted; where all rows have weight one they may be known otherwise.
         """
         if bits.n_rows == 0:
             return
@@ -218,8 +214,6 @@ class Statistics:
         # One thread for BLAS: its sums would depend on the number, and it stalls where cores are shared.
         with one_blas_thread():
             self._add_values(fold, bits, np.hstack((linear, y)), common, weights, n_threads)
-            if not pairs:
-                return
             if weights is None:
                 self._add_counts(fold, bits, common, n_threads)
             else:
@@ -302,8 +296,8 @@ class Statistics:
         sums = self.x_y[folds, : self.n_rules].sum(axis=0)
         return sums, weights, self.y_sum[folds].sum(axis=0), float(self.weight[folds].sum())
 
-    def keep_rules(self, kept: IntArray, shared: AnyArray) -> "Statistics":
-        """Statistics of some of the rules, in the order of `kept`, and of all linear terms; `shared` is known here."""
+    def keep_rules(self, kept: IntArray) -> "Statistics":
+        """Statistics of some of the rules, in the order of `kept`, and of all linear terms."""
         terms = np.concatenate((kept, np.arange(self.n_rules, self.n_terms)))
         square = np.empty((self.n_folds, kept.size, kept.size), self.rule_gram.dtype)
         for fold, gram in enumerate(self.rule_gram):

@@ -202,8 +202,7 @@ def make_design(
     if data.drawn is None:
         return design
     rules, linear = design.terms.rules, design.terms.linear
-    drawn = count_candidates(data, (rules, linear), folds, n_threads, Progress())
-    drawn = drawn.keep_rules(np.arange(len(rules)), drawn.shared())
+    drawn = count_candidates(data, (rules, linear), folds, n_threads, Progress()).keep_rules(np.arange(len(rules)))
     return replace(design, statistics=drawn, total=drawn.moments(), whole=design.total)
 
 
@@ -259,6 +258,6 @@ def choose_terms(
     kept = thin(rules, shared, total, max_correlation, forced, simplified.kept, find_strengths(counted, folds))
     aliases = dict(zip(simplified.kept.tolist(), simplified.aliases, strict=True))
     terms = Terms(tuple(rules[k] for k in kept), linear, tuple(aliases[k] for k in kept.tolist()))
-    statistics = counted.keep_rules(kept, shared)
+    statistics = counted.keep_rules(kept)
     signs, unpenalised = constraints.signs(terms), constraints.unpenalised(terms)
     return Design(terms, statistics, statistics.moments(), signs=signs, unpenalised=unpenalised)
