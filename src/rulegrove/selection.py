@@ -287,7 +287,8 @@ def follow_and_choose(
 
 
 def _share_choice(paths: Sequence[Sequence[Path]], choice: Selection, solver: BaseSolver) -> list[Chosen]:
-    """Return the choice of each target, with its coefficients in the folds."""
+    """Return the choice of each target, with its coefficients in the folds, whose paths need not be kept for them."""
     whole, *parts = paths
-    points = [tuple(own[target].point(choice.index, choice.mix) for own in parts) for target in range(len(whole))]
+    found = [[own[target].point(choice.index, choice.mix) for own in parts] for target in range(len(whole))]
+    points = [tuple((coef.copy(), intercept) for coef, intercept in own) for own in found]
     return [Chosen(path, replace(choice, fold_points=own), solver) for path, own in zip(whole, points, strict=True)]

@@ -44,6 +44,21 @@ def test_which_attributes_qualify():
     assert terms.center[1] == pytest.approx(np.mean([7.0, 8.0, 9.5]))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_attributes_fitted_together_are_those_fitted_alone(weighted, monkeypatch):
+    """To the last bit, however many values they miss."""
+    monkeypatch.setattr(linear, "_CHUNK_VALUES", 7 * 90)
+    rng = np.random.default_rng(0)
+    block = rng.standard_t(2, size=(20, 90))
+    block[5:][rng.random((15, 90)) < 0.03] = np.nan
+    weights = rng.integers(0, 3, 90).astype(float) if weighted else None
+    together = fit_linear_terms(block, weights, np.zeros(20, dtype=np.int64), n_threads=2)
+    np.testing.assert_array_equal(together.features, np.arange(20))
+    alone = linear.join_linear([fit_one(values, weights) for values in block])
+    for name in ("lower", "upper", "center", "scale"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+
+
 def test_no_attribute_qualifies():
     terms = fit_one([1.0, 1.0, 2.0])
     assert terms.n_terms == 0

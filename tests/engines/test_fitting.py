@@ -40,6 +40,17 @@ def set_value(table, name, row, value):
     return table.set_column(table.column_names.index(name), name, pa.array(values))
 
 
+def test_files_of_very_many_columns_have_the_same_strongest_ones(write, monkeypatch):
+    monkeypatch.setattr(autos, "MOST_SPLIT", 2)
+    monkeypatch.setattr(autos, "MOST_LINEAR", 1)
+    table = take(make_rows(), "two")
+    found, expected = engines.fit(make_model("two"), write(table), "two"), in_memory(make_model("two"), table, "two")
+    assert found.candidates_.rules == expected.candidates_.rules
+    assert len({feature for rule in found.candidates_.rules for feature in rule.features}) == 2
+    np.testing.assert_array_equal(found.candidates_.linear.features, expected.candidates_.linear.features)
+    assert found.candidates_.linear.n_terms == 1
+
+
 @pytest.mark.parametrize("row", range(2300, 2308))  # some of them are drawn, the others met when rules are counted
 def test_an_infinite_value_names_the_file_and_the_column(write, row):
     folder = write(set_value(take(make_rows(), "two"), "a", row, np.inf))

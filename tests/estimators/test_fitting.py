@@ -185,3 +185,22 @@ def test_held_out_figures_are_honest_whatever_the_number_of_rows(kind, n_rows, n
     assert model.held_out_.honest
     assert model.held_out_.n_rows == n_judged
     assert all(line.held_out.honest for line in model.front_)
+
+
+def test_solved_pools_keep_no_pairs_of_terms():
+    """Of 89 classes the statistics of all candidates took gigabytes, and nothing read them again."""
+    X, _, _ = make_rows()
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    settings, target = Settings(n_candidates=40, random_state=0, n_jobs=1), Classes()
+
+    def fit(**options):
+        return fit_source(TableInMemory(X, y, target=target, settings=settings), target, settings, **options)
+
+    for pool in fit().pools:
+        n_terms = len(pool.design.terms)
+        assert pool.design.statistics is None
+        assert pool.design.margins.x_y.shape == (n_terms, 1)
+        assert pool.design.margins.x_x.shape == (n_terms,)
+        assert all(coef.base is None for coef, _ in pool.outputs[0].selection.fold_points)  # no part of a whole path
+    kept = fit(by_rows=False, lists=False).pools
+    assert all(pool.design.statistics.moments().gram.shape == 2 * (len(pool.design.terms),) for pool in kept)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from rulegrove._threads import run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 
 # Standard deviation of a typical rule: supports spread evenly over (0, 1) have a mean sqrt(s (1 - s)) of pi / 8 = 0.39
 # (Friedman and Popescu 2008, section 5).
 RULE_SCALE = 0.4
 _CHUNK_TERMS = 256  # terms evaluated at once where there are very many
+_CHUNK_VALUES = 2**18  # of attributes whose terms are fitted at once: 2 MB
 _CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transposition stay in cache
 
 
@@ -121,19 +122,26 @@ def fit_linear_terms(
            [0.   ]])
     """
 
-    def fit(feature: int) -> tuple[float, float, float, float] | None:
-        known = ~np.isnan(block[feature])
+    def fit(features: IntArray) -> FloatArray:
+        values, fitted = block[features], np.empty((len(features), 4))
+        known = ~np.isnan(values)
         if weights is not None:
             known &= weights > 0
-        values = block[feature] if known.all() else block[feature, known]
-        return _fit_term(values, None if weights is None else weights[known], quantile)
+        sizes = known.sum(axis=1)
+        for size in np.unique(sizes):  # attributes of as many known values are worked on together
+            rows = np.flatnonzero(sizes == size)
+            there = known[rows]
+            own = None if weights is None else np.broadcast_to(weights, there.shape)[there].reshape(rows.size, size)
+            fitted[rows] = _fit_terms(values[rows][there].reshape(rows.size, size), own, quantile)
+        return fitted
 
-    numeric = np.flatnonzero(n_categories == 0).tolist()
-    found = zip(numeric, run_tasks(fit, numeric, n_threads), strict=True)
-    fitted = [(feature, *term) for feature, term in found if term is not None]
-    features, *parts = zip(*fitted, strict=True) if fitted else ((), (), (), (), ())
-    lower, upper, center, scale = (np.array(part, dtype=np.float64) for part in parts)
-    return LinearTerms(np.array(features, dtype=np.int64), lower, upper, center, scale)
+    numeric, step = np.flatnonzero(n_categories == 0), max(1, _CHUNK_VALUES // max(1, block.shape[1]))
+    starts = range(0, numeric.size, step)
+    parts = run_tasks(lambda start: fit(numeric[start : start + step]), starts, n_threads)
+    fitted = np.vstack([np.empty((0, 4)), *parts])
+    varies = ~np.isnan(fitted).any(axis=1)
+    lower, upper, center, scale = np.ascontiguousarray(fitted[varies].T)
+    return LinearTerms(numeric[varies], lower, upper, center, scale)
 
 
 def keep_strongest(
@@ -172,39 +180,36 @@ def keep_strongest(
     return terms.take(np.sort(np.argsort(-strength, kind="stable")[:most]))
 
 
-def _fit_term(
-    values: FloatArray, weights: FloatArray | None, quantile: float
-) -> tuple[float, float, float, float] | None:
-    """Bounds, centre and scale of one attribute's known values; None if they cannot carry a linear term."""
-    if values.size < 3:
-        return None
-    lower, upper = values.min(), values.max()
-    if not _varies_within(values, lower, upper):
-        return None
+def _fit_terms(values: FloatArray, weights: FloatArray | None, quantile: float) -> FloatArray:
+    """Bounds, centre and scale of attributes by their known values, one row each; NaN if they cannot carry a term."""
+    if values.shape[1] < 3:
+        return np.full((len(values), 4), np.nan)
+    bounds = np.array([values.min(axis=1), values.max(axis=1)])
+    varies = _vary_within(values, bounds)
     inner = _quantiles(values, weights, quantile)
-    if _varies_within(values, *inner):
-        lower, upper = inner
-    clipped = np.clip(values, lower, upper)
+    bounds = np.where(_vary_within(values, inner), inner, bounds)
+    clipped = np.clip(values, bounds[0][:, None], bounds[1][:, None])
     # Values near the largest float overflow here; such a term is left out below.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        center = np.average(clipped, weights=weights)
-        scale = RULE_SCALE / np.sqrt(np.average((clipped - center) ** 2, weights=weights))
-    if not (np.isfinite(center) and np.isfinite(scale) and scale > 0):
-        return None
-    return float(lower), float(upper), float(center), float(scale)
+        center = np.average(clipped, axis=1, weights=weights)
+        clipped -= center[:, None]
+        scale = RULE_SCALE / np.sqrt(np.average(clipped**2, axis=1, weights=weights))
+    varies &= np.isfinite(center) & np.isfinite(scale) & (scale > 0)
+    return np.where(varies, [*bounds, center, scale], np.nan).T
 
 
-def _varies_within(values: FloatArray, lower: float, upper: float) -> bool:
-    """Whether a value lies strictly between the bounds, that is, at least three distinct values are left."""
-    return bool(((values > lower) & (values < upper)).any())
+def _vary_within(values: FloatArray, bounds: FloatArray) -> BoolArray:
+    """Whether values lie strictly between their bounds, that is, at least three distinct values are left."""
+    lower, upper = bounds[:, :, None]
+    return np.asarray(((values > lower) & (values < upper)).any(axis=1))
 
 
-def _quantiles(values: FloatArray, weights: FloatArray | None, quantile: float) -> tuple[float, float]:
-    """Lower and upper quantile, each one of the values (inverse of the distribution function)."""
+def _quantiles(values: FloatArray, weights: FloatArray | None, quantile: float) -> FloatArray:
+    """Lower and upper quantiles, each one of the values (inverse of the distribution function)."""
+    levels = np.array([quantile, 1.0 - quantile])
     if weights is not None:
-        lower, upper = np.quantile(values, [quantile, 1.0 - quantile], method="inverted_cdf", weights=weights)
-    else:  # the same definition, by selection instead of sorting
-        ranks = np.ceil(values.size * np.array([quantile, 1.0 - quantile])).astype(np.int64) - 1
-        ranks = np.clip(ranks, 0, values.size - 1)
-        lower, upper = np.partition(values, ranks)[ranks]
-    return float(lower), float(upper)
+        parts = zip(values, weights, strict=True)
+        return np.array([np.quantile(x, levels, method="inverted_cdf", weights=own) for x, own in parts]).T
+    # the same definition, by selection instead of sorting
+    ranks = np.clip(np.ceil(values.shape[1] * levels).astype(np.int64) - 1, 0, values.shape[1] - 1)
+    return np.asarray(np.partition(values, ranks, axis=1)[:, ranks].T)

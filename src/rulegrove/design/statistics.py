@@ -49,19 +49,6 @@ class Moments:
         """Moments of some of the terms."""
         return replace(self, x_sum=self.x_sum[terms], gram=self.gram[np.ix_(terms, terms)], x_y=self.x_y[terms])
 
-    def place(self, terms: IntArray, n_terms: int) -> "Moments":
-        """Moments of so many terms, of which these are some; nothing is known of the others."""
-        whole = Moments(
-            self.weight,
-            np.zeros(n_terms),
-            np.zeros((n_terms, n_terms)),
-            np.zeros((n_terms, self.x_y.shape[1])),
-            self.y_sum,
-            self.y_y,
-        )
-        whole.x_sum[terms], whole.gram[np.ix_(terms, terms)], whole.x_y[terms] = self.x_sum, self.gram, self.x_y
-        return whole
-
     def __sub__(self, part: "Moments") -> "Moments":
         """Moments of the rows that are not in `part`: train = total - fold."""
         return Moments(**{field.name: getattr(self, field.name) - getattr(part, field.name) for field in fields(self)})
@@ -71,9 +58,43 @@ class Moments:
         here = slice(output, output + 1)
         return replace(self, x_y=self.x_y[:, here], y_sum=self.y_sum[here], y_y=self.y_y[here])
 
+    @property
+    def margins(self) -> "Margins":
+        """What they say of each term by itself."""
+        return Margins(self.weight, self.x_sum.copy(), self.gram.diagonal().copy(), self.x_y, self.y_sum)
+
     def scaled(self, factor: float) -> "Moments":
         """Moments of the same rows, each with `factor` times its weight."""
         return Moments(**{field.name: factor * getattr(self, field.name) for field in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of the weights.
+    x_sum, x_x : ndarray of shape (T,)
+        Weighted sums of the terms and of their squares.
+    x_y : ndarray of shape (T, J)
+        Weighted sums of products of terms and outputs.
+    y_sum : ndarray of shape (J,)
+        Weighted sums of the outputs.
+    """
+
+    weight: float
+    x_sum: FloatArray
+    x_x: FloatArray
+    x_y: FloatArray
+    y_sum: FloatArray
+
+    def place(self, terms: IntArray, n_terms: int) -> "Margins":
+        """Return the sums of so many terms, of which these are some; nothing is known of the others."""
+        x_sum, x_x, x_y = np.zeros(n_terms), np.zeros(n_terms), np.zeros((n_terms, self.x_y.shape[1]))
+        x_sum[terms], x_x[terms], x_y[terms] = self.x_sum, self.x_x, self.x_y
+        return Margins(self.weight, x_sum, x_x, x_y, self.y_sum)
 
 
 @dataclass(eq=False)

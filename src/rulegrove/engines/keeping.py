@@ -17,7 +17,7 @@ from rulegrove.design.terms import Terms
 from rulegrove.engines.base import BATCH_ROWS, Engine
 from rulegrove.engines.counting import CodedRows, count_over
 from rulegrove.engines.local import LocalEngine
-from rulegrove.engines.reading import Layout, keep_used, move_rule
+from rulegrove.engines.reading import Layout, keep_used
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
 from rulegrove.estimators._design import Design, Request
@@ -30,7 +30,7 @@ from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Rule, move_rule
 from rulegrove.selection import select
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
@@ -167,14 +167,16 @@ def keep_pools(layout: Layout, found: Fit, n_rows: int) -> FitStatistics:
     assert found.training is not None
     code, data, pools = found.training.code, found.training.data, found.pools
     assert isinstance(code.folds, HashFolds)
-    if any(pool.design.whole is not None for pool in pools):
-        raise InvalidInputError(
-            "keep_statistics=True is for solvers with the squared loss, which go by statistics; take solver='glmnet'."
-        )
     kept = []
     for place, pool in enumerate(pools):
-        terms, shares = pool.design.terms, found.target.share_rules(data, pool.design.terms.rules)
-        kept.append(PoolStatistics(terms, None if len(pools) == 1 else place, pool.design.statistics, shares))
+        terms, statistics = pool.design.terms, pool.design.statistics
+        if statistics is None:
+            raise InvalidInputError(
+                "keep_statistics=True is for solvers with the squared loss, which go by statistics; take "
+                "solver='glmnet'."
+            )
+        shares = found.target.share_rules(data, terms.rules)
+        kept.append(PoolStatistics(terms, None if len(pools) == 1 else place, statistics, shares))
     return FitStatistics(
         code.features, layout.target, layout.weights, code.target, code.weighted, code.folds, n_rows, tuple(kept)
     )
@@ -308,7 +310,7 @@ def _solve_anew(settings: Settings, target: Target, statistics: FitStatistics) -
             n_threads=n_threads,
             on_progress=Progress(settings.verbose).stage("Solving"),
         )
-        pools.append(Pool(design, [], outputs, []))
+        pools.append(Pool(design.outline(), [], outputs, []))
     told = {"solver": solver, "selection": settled.selection, "max_terms": None}
     told = {name: value for name, value in told.items() if settings.is_open(name)}
     fitted, target = link_large([pools], large_of(pools), target, data, None)

@@ -1,7 +1,7 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,6 @@ from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.rules.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -144,11 +143,6 @@ def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[F
     """
     kept = sorted(used)
     return tuple(features[place] for place in kept), {feature: place for place, feature in enumerate(kept)}
-
-
-def move_rule(rule: Rule, places: Mapping[int, int]) -> Rule:
-    """Return a rule about attributes in other places; their order is kept."""
-    return Rule(tuple(replace(condition, feature=places[condition.feature]) for condition in rule.conditions))
 
 
 def is_number(kind: pa.DataType) -> bool:

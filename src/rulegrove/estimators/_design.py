@@ -11,7 +11,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.evaluated import EvaluatedRules, evaluate_table, fits_as_bits
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.rows import Rows, collect_rows
-from rulegrove.design.statistics import Moments, Statistics, collect_statistics
+from rulegrove.design.statistics import Margins, Moments, Statistics, collect_statistics
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
@@ -67,6 +67,24 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Outline:
+    """What is left of a design that is solved: pairs of many terms take far more memory than all else in a fit.
+
+    Attributes
+    ----------
+    terms : Terms
+    margins : Margins
+        What all rows of the table say of each of them.
+    statistics : Statistics, optional
+        Those of the whole table, where they are kept to be merged with those of later rows.
+    """
+
+    terms: Terms
+    margins: Margins
+    statistics: Statistics | None = None
+
+
+@dataclass(frozen=True)
 class Design:
     """Candidate terms, their statistics by fold and the moments of all folds.
 
@@ -99,10 +117,10 @@ class Design:
     unpenalised: BoolArray | None = None
     whole: Moments | None = None
 
-    @property
-    def moments(self) -> Moments:
-        """Moments of all rows of the table."""
-        return self.total if self.whole is None else self.whole
+    def outline(self, *, keeps: bool = False) -> Outline:
+        """Return what is needed of the design once it is solved; `keeps` asks for statistics of the whole table."""
+        moments = self.total if self.whole is None else self.whole
+        return Outline(self.terms, moments.margins, self.statistics if keeps and self.whole is None else None)
 
     def problems(self) -> list[Problem]:
         """Return the whole data as a solver wants it, one problem an output."""

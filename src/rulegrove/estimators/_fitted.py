@@ -10,7 +10,7 @@ from rulegrove.columns import CHUNK_ROWS, locate_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
-from rulegrove.estimators._design import Design
+from rulegrove.estimators._design import Outline
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._training import TrainingData
@@ -32,14 +32,14 @@ class _Entry:
 
 
 def make_model(
-    data: TrainingData, runs: Sequence[Sequence[Design]], large: Large, points: Sequence[Point] | None = None
+    data: TrainingData, runs: Sequence[Sequence[Outline]], large: Large, points: Sequence[Point] | None = None
 ) -> Fitted:
     """Return the terms of a model, the most important first.
 
     Parameters
     ----------
     data : TrainingData
-    runs : sequence of sequence of Design
+    runs : sequence of sequence of Outline
         The designs of each run: one for all outputs, or one for each. A term that several of them have is one term of
         the model.
     large : Large
@@ -52,20 +52,20 @@ def make_model(
     intercepts, output_means = np.empty(len(points)), np.empty(len(points))
     for output, (coef, intercept) in enumerate(points):
         place, terms = output if len(runs[0]) == 1 else 0, large.terms[output]
-        own = [designs[0 if len(designs) == 1 else output].moments for designs in runs]
+        own = [designs[0 if len(designs) == 1 else output].margins for designs in runs]
         output_means[output] = own[0].y_sum[place] / own[0].weight + data.offset
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * terms.scales[columns]
         intercepts[output] = intercept - own_units @ terms.centers[columns] + data.offset
         for column, value in zip(columns.tolist(), own_units, strict=True):
             term, (run, source) = terms[column], large.trace(output, column)
-            moments = own[run]
-            mean = moments.x_sum[source] / moments.weight
+            margins = own[run]
+            mean = margins.x_sum[source] / margins.weight
             if term not in entries:
-                mean_target = moments.x_y[source, place] / (moments.x_sum[source] or 1.0) + data.offset
+                mean_target = margins.x_y[source, place] / (margins.x_sum[source] or 1.0) + data.offset
                 entries[term] = _Entry(term, mean, mean_target, terms.aliases_of(column), np.zeros(len(points)))
             entries[term].coefs[output] += value
-            variance = moments.gram[source, source] / moments.weight - mean**2
+            variance = margins.x_x[source] / margins.weight - mean**2
             entries[term].importance += abs(coef[column]) * np.sqrt(max(variance, 0.0))
     ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
     coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(points)).T

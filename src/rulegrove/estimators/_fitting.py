@@ -19,6 +19,7 @@ from rulegrove.estimators._design import (
     Candidates,
     Counted,
     Design,
+    Outline,
     Request,
     as_problems,
     count_candidates,
@@ -61,6 +62,8 @@ class Plan:
     n_threads : int
     refits : bool
         Whether the terms that the path keeps are solved for once more (`rulegrove.refit`).
+    keeps : bool
+        Whether the statistics of solved pools are kept.
     screens : bool
         Whether rows drawn from a larger table choose these terms, which alone are then counted over all of its rows.
     """
@@ -74,6 +77,7 @@ class Plan:
     joint: Joint | None
     n_threads: int
     refits: bool = False
+    keeps: bool = False
     screens: bool = False
 
     @property
@@ -107,7 +111,7 @@ class Pool:
 
     Attributes
     ----------
-    design : Design
+    design : Outline
     fold_terms : list of Terms
         The candidates of each fold: those of the design unless they were grown anew.
     outputs : list of Chosen
@@ -116,7 +120,7 @@ class Pool:
         fold.
     """
 
-    design: Design
+    design: Outline
     fold_terms: list[Terms]
     outputs: list[Chosen]
     kept: list[list[Kept]]
@@ -139,13 +143,7 @@ class Pool:
 
         The statistics stay as they were counted.
         """
-        whole = self.design.whole
-        design = replace(
-            self.design,
-            total=units.give_moments(self.design.total),
-            whole=None if whole is None else units.give_moments(whole),
-        )
-
+        design = replace(self.design, margins=units.give_margins(self.design.margins))
         outputs = [
             Chosen(
                 units.give_path(one.path),
@@ -252,7 +250,7 @@ def recount_pool(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted
         ]
         for outputs, (learned, held_out), taken in zip(pool.kept, parts, columns, strict=True)
     ]
-    design = replace(pool.design, whole=total.place(columns[0], len(pool.design.terms)))
+    design = replace(pool.design, margins=total.margins.place(columns[0], len(pool.design.terms)))
     return replace(pool, design=design, kept=kept)
 
 
@@ -331,7 +329,7 @@ def solve_pool(grown: Grown, plan: Plan, counted: Iterator[Counted], progress: P
     if design.whole is not None:
         check_drawn(design, outputs)
     kept = _keep(design.terms, problems, fold_terms, held_out, outputs) if plan.refits else []
-    return Pool(design, fold_terms, outputs, kept)
+    return Pool(design.outline(keeps=plan.keeps), fold_terms, outputs, kept)
 
 
 def _keep(

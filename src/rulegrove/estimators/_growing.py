@@ -18,8 +18,9 @@ from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Rule, move_rule
 from rulegrove.trees.boosting import grow_forest
+from rulegrove.trees.screening import find_strongest
 
 MOST_CANDIDATES = 100_000  # whose pairs take 80 GB
 
@@ -93,10 +94,17 @@ def grow_rules(
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = growth.given.of_trees or ()
     grows = growth.given.of_trees is None and settings.n_candidates > 0 and settings.terms != "linear"
+    targets, n_categories, monotonic = data.targets[pool], data.columns.n_categories, growth.constraints.monotonic
+    seen = np.arange(len(block))
+    if grows:
+        least = settings.min_samples_leaf
+        seen = find_strongest(
+            block, targets, weights, n_categories, min_rows=least, most=autos.MOST_SPLIT, n_threads=n_threads
+        )
     of_both: dict[str, Any] = {
         "weights": weights,
-        "n_categories": data.columns.n_categories,
-        "are_days": data.columns.are_days,
+        "n_categories": n_categories[seen],
+        "are_days": data.columns.are_days[seen],
         "loss": growth.loss,
         "n_rules": settings.n_candidates,
         "mean_leaves": settings.mean_leaves,
@@ -106,25 +114,27 @@ def grow_rules(
         "on_progress": progress,
     }
     if grows and settings.stable:
-        rules = grow_stable_rules(block, data.targets[pool], **of_both)
+        rules = grow_stable_rules(block if seen.size == len(block) else block[seen], targets, **of_both)
     elif grows:
         forest = grow_forest(
-            block,
-            data.targets[pool],
+            block if seen.size == len(block) else block[seen],
+            targets,
             **of_both,
             subsample=min(subsample, pool.size),
             shrinkage=settings.shrinkage,
             max_features=growth.max_features,
             max_bins=settings.max_bins,
-            monotonic=growth.constraints.monotonic,
+            monotonic=None if monotonic is None else monotonic[seen],
             rng=rng,
             n_threads=n_threads,
         )
         rules = extract_rules(forest)
-    allowed = np.full(data.columns.n_features, 1) if settings.terms == "rules" else data.columns.n_categories
+    if grows and seen.size < len(block):
+        rules = tuple(move_rule(rule, seen.tolist()) for rule in rules)
+    allowed = np.full(data.columns.n_features, 1) if settings.terms == "rules" else n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
     if growth.given.own:
         rules = tuple(dict.fromkeys((*growth.given.own, *rules)))
     rules = growth.constraints.allowed(rules)
     linear = fit_linear_terms(block, weights, allowed, n_threads=n_threads)
-    return rules, keep_strongest(linear, block, data.targets[pool], weights, autos.MOST_LINEAR)
+    return rules, keep_strongest(linear, block, targets, weights, autos.MOST_LINEAR)

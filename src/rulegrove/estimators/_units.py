@@ -12,7 +12,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 
 if TYPE_CHECKING:
-    from rulegrove.design.statistics import Moments
+    from rulegrove.design.statistics import Margins
     from rulegrove.selection import Selection
     from rulegrove.solvers.base import BaseSolver, Path
 
@@ -133,14 +133,9 @@ class Units:
         coef, intercept = point
         return shift(coef, self.target), shift(intercept, self.target)
 
-    def give_moments(self, moments: "Moments") -> "Moments":
+    def give_margins(self, margins: "Margins") -> "Margins":
         """Return sums over rows with the target in the user's units; the weights stay."""
-        return replace(
-            moments,
-            x_y=shift(moments.x_y, self.target),
-            y_sum=shift(moments.y_sum, self.target),
-            y_y=shift(moments.y_y, 2 * self.target),
-        )
+        return replace(margins, x_y=shift(margins.x_y, self.target), y_sum=shift(margins.y_sum, self.target))
 
 
 PLAIN = Units()

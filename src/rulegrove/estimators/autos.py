@@ -30,7 +30,10 @@ HELD_OUT_ROWS = 2000
 SOLVER = Glmnet(l1_ratio=0.5)
 REFIT_ROWS = 40_000  # rows at most that coefficients of classes are solved for once more on
 
-MOST_LINEAR = 4000  # linear terms at most: pairs of 20,000 took 3 GB for every fold
+# Of a wider table trees split on so many attributes at most, those that say most of the target by one split, and as
+# many have linear terms, those that go best with it: pairs of 20,000 took 3 GB for every fold.
+MOST_SPLIT = 1000
+MOST_LINEAR = 1000
 CALIBRATION_ROWS = 10_000  # held-out scores at most that probabilities are fitted to: a curve needs no more
 LIST_ROWS = 20_000  # rows at most that short lists are made from: they repeat what a model says, which has no noise;
 LEAST_LIST_ROWS = 8000  # shared by the outputs, but at least so many

@@ -92,7 +92,7 @@ class Fit:
         Names of the table's columns, if it has names.
     n_columns : int
     pools : tuple of Pool
-        The candidates with their statistics.
+        The candidates, with what the rows say of them.
     training : Training, optional
         The rows that were learned from; None for a fit to statistics.
     front : Front, optional
@@ -146,7 +146,7 @@ def fit_source(source: Source, target: Target, settings: Settings, *, by_rows: b
     settings : Settings
     by_rows : bool, default=True
         Whether the terms of a solver that is left open may be solved for once more, which for classes needs rows;
-        otherwise the model is a point of the path, from statistics alone.
+        otherwise the model is a point of the path, from statistics alone, which the pools of the fit then keep.
     lists : bool, default=True
         Whether lists of every length are made and judged; otherwise the fit is the large model, without a front.
 
@@ -308,7 +308,8 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
 def make_plan(settings: Settings, settled: Settled, training: Training, *, refits: bool) -> Plan:
     """Return what to do with the rules, all in the units of the data.
 
-    `refits` tells whether the terms that a solver of our choice keeps may be solved for once more.
+    `refits` tells whether the terms that a solver of our choice keeps may be solved for once more; if not, the
+    statistics of all terms are kept.
     """
     data, target, solver = training.data, training.target, settled.solver
     growth = make_growth(settings, target, data, named=training.names is not None)
@@ -322,8 +323,8 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
             )
         if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)
-    refits = refits and settings.is_open("solver") and settings.validates
-    screens = refits and data.drawn is not None
+    again = refits and settings.is_open("solver") and settings.validates
+    screens = again and data.drawn is not None
     if settings.is_open("honest_cv") and (settled.honest or screens):
         n_folds = autos.count_honest(n_folds, data.n_counted)
     return Plan(
@@ -335,8 +336,9 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
         honest=settled.honest,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
-        refits=refits,
+        refits=again,
         screens=screens,
+        keeps=not refits,
     )
 
 
@@ -360,7 +362,7 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
     check_directions(given.own, constraints, data)
     return Growth(
         settings=settings,
-        max_features=autos.count_features(settings.max_features, data.columns.n_features),
+        max_features=autos.count_features(settings.max_features, min(data.columns.n_features, autos.MOST_SPLIT)),
         min_impurity=data.units.take_impurity(settings.min_impurity),
         loss=target.tree_loss(settings.tree_loss, data.targets[data.rows]),
         constraints=constraints,

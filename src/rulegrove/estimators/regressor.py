@@ -49,7 +49,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default=None
         Attributes tried at a split: all (None), 0.3 of them but at least two ("auto"), their square root or logarithm,
-        a count or a fraction.
+        a count or a fraction. Of more than 1,000 attributes trees know those 1,000 alone that say most of the target by
+        one split.
     min_samples_leaf : int, default=5
         Fewest rows of its tree's sample on which a rule holds.
     min_impurity : float, default=0.0

@@ -3,8 +3,8 @@
 import functools
 import math
 import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -235,6 +235,11 @@ class Rule:
         if len(parts) > 1:
             parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
         return " and ".join(parts)
+
+
+def move_rule(rule: Rule, places: Mapping[int, int] | Sequence[int]) -> Rule:
+    """Return a rule about attributes in other places, which must be in the same order."""
+    return Rule(tuple(replace(condition, feature=places[condition.feature]) for condition in rule.conditions))
 
 
 @dataclass(frozen=True, slots=True)
