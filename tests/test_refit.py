@@ -90,7 +90,9 @@ def make_columns(rng, n_rules=N_RULES, n_lines=2):
     return X[:, :n_rules] > rng.normal(size=n_rules) / 2, X[:, n_rules:] * 0.5 + 1.0
 
 
-def make_classes(seed, n_outputs, *, weighted=False, signs=None, unpenalised=None, ridge=RIDGE, separable=False):
+def make_classes(
+    seed, n_outputs, *, weighted=False, signs=None, unpenalised=None, ridge=RIDGE, separable=False, order="C"
+):
     """Return a refit of classes of which the last rows are held out, and its dense twin."""
     rng = np.random.default_rng(seed)
     weights = rng.choice([0.5, 1.0, 3.0], N_ROWS) if weighted else np.ones(N_ROWS)
@@ -108,7 +110,8 @@ def make_classes(seed, n_outputs, *, weighted=False, signs=None, unpenalised=Non
         kept.append(Kept(np.arange(N_RULES + 2), N_RULES, problem, 0.1 * rng.normal(size=N_RULES + 2)))
     padding = ((0, 0), (0, -N_ROWS % 64))
     held_out = np.pad(weights - learned, padding[1])
-    refit = RefitOfClasses(kept, rows, np.pad(members, padding), np.pad(learned, padding[1]), held_out)
+    padded = np.asarray(np.pad(members, padding), order=order)
+    refit = RefitOfClasses(kept, rows, padded, np.pad(learned, padding[1]), held_out)
     shares, columns = learned / learned.sum(), [np.hstack(own).astype(float) for own in designs]
     relative = np.repeat([ridge.rules, ridge.lines], [N_RULES, 2])
     relative = relative if unpenalised is None else np.where(unpenalised, FREE, relative)
@@ -198,8 +201,7 @@ def test_classes_that_terms_separate_have_finite_coefficients(n_outputs):
 
 def test_how_arrays_lie_in_memory_needs_no_further_kernel():
     for n_outputs in (1, 3):
-        one, other = (make_classes(8, n_outputs)[0] for _ in range(2))
-        turned = RefitOfClasses(other.kept, other.rows, np.asfortranarray(other.members), other.weights, other.held_out)
+        one, turned = (make_classes(8, n_outputs, order=order)[0] for order in "CF")
         np.testing.assert_allclose(join(turned.solve(RIDGE, TIGHT)), join(one.solve(RIDGE, TIGHT)), rtol=1e-8)
     assert len(minimise_classes.signatures) == 1
 

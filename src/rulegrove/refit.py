@@ -22,8 +22,9 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import entr, expit, log_softmax, logit, softmax
 
 from rulegrove._likelihood_kernels import minimise, score
+from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.design.rows import Rows
+from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.design.statistics import Moments
 from rulegrove.projection import Point
 from rulegrove.solvers.base import Problem
@@ -163,6 +164,30 @@ class RefitOfNumbers:
         return float(total / held_out.weight)
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some of the rows, in whole words: the kept terms of each output, the members of each class, and weights.
+
+    The weights add up to one, unless there are no rows.
+    """
+
+    rows: list[Rows]
+    members: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, rows: Sequence[Rows], members: FloatArray, weights: FloatArray) -> "_Part":
+        """Return the words in which any row has a weight."""
+        words = np.flatnonzero(weights.reshape(-1, 64).any(axis=1))
+        places = rows_of_words(words)
+        own = weights[places]
+        return cls(
+            [one.take_words(words) for one in rows],
+            np.ascontiguousarray(members[:, places]),
+            own / own.sum() if own.size else own,
+        )
+
+
 class RefitOfClasses:
     """The log loss of two classes, or of several together, over rows.
 
@@ -189,21 +214,22 @@ class RefitOfClasses:
     def __init__(
         self, kept: Sequence[Kept], rows: Sequence[Rows], members: FloatArray, weights: FloatArray, held_out: FloatArray
     ) -> None:
-        self.kept, self.rows, self.members = kept, rows, np.ascontiguousarray(members)
-        self.weights, self.held_out = weights / weights.sum(), held_out
+        self.kept = kept
+        self._learned = _Part.of(rows, members, weights)
+        self._judged = _Part.of(rows, members, held_out)
         self._layout = (
-            np.concatenate([own.bits.words for own in rows]),
-            np.concatenate([np.ascontiguousarray(own.linear.T) for own in rows]),
+            np.concatenate([own.bits.words for own in self._learned.rows]),
+            np.concatenate([np.ascontiguousarray(own.linear.T) for own in self._learned.rows]),
             np.cumsum([0, *(own.n_rules for own in kept)]),
             np.cumsum([0, *(len(own.columns) - own.n_rules for own in kept)]),
             np.concatenate([np.append(0.0, own.problem.x_mean) for own in kept]),
         )
         starts = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
         self._parts = [slice(first, last) for first, last in itertools.pairwise(starts)]
-        shares = np.clip(members @ self.weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        shares = np.clip(self._learned.members @ self._learned.weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
         odds = logit(shares) if len(kept) == 1 else np.log(shares)
         self._null = float(entr(shares).sum() + (entr(1.0 - shares[0]) if len(kept) == 1 else 0.0))
-        self._state, self._scores = np.zeros(starts[-1]), np.empty(members.shape)
+        self._state, self._scores = np.zeros(starts[-1]), np.empty(self._learned.members.shape)
         for own, part, level in zip(kept, self._parts, odds, strict=True):
             self._state[part] = np.append(level, LOG_ODDS * own.coef)
         score(*self._layout, self._state, self._scores)
@@ -228,21 +254,17 @@ class RefitOfClasses:
 
     def judge(self, points: Sequence[Point]) -> float:
         """Return the mean log loss on the rows that were held out."""
-        scores = np.array(
-            [
-                intercept + rows.bits.dot(coef[: rows.n_rules]) + rows.linear @ coef[rows.n_rules :]
-                for rows, (coef, intercept) in zip(self.rows, points, strict=True)
-            ]
-        )
+        judged = self._judged
+        scores = np.array([rows.scores(*point) for rows, point in zip(judged.rows, points, strict=True)])
         if len(scores) == 1:
-            losses = np.logaddexp(0.0, scores[0]) - self.members[0] * scores[0]
+            losses = np.logaddexp(0.0, scores[0]) - judged.members[0] * scores[0]
         else:
-            losses = -np.sum(self.members * log_softmax(scores, axis=0), axis=0)
-        return float(self.held_out @ losses / self.held_out.sum())
+            losses = -np.sum(judged.members * log_softmax(scores, axis=0), axis=0)
+        return float(judged.weights @ losses)
 
     def _go_down(self, ridges: Sequence[FloatArray], tol: float) -> list[FloatArray]:
         """Go to the minimum and return the coefficients of each output."""
-        bends = np.maximum(self._spreads() @ self.weights, LEAST_BEND)
+        bends = np.maximum(self._spreads() @ self._learned.weights, LEAST_BEND)
         factors = []
         for own, curvature in zip(ridges, self._curvatures, strict=True):
             matrix = curvature.copy()
@@ -251,8 +273,8 @@ class RefitOfClasses:
         minimise(
             *self._layout,
             np.concatenate([np.append(0.0, own) for own in ridges]),
-            self.members,
-            self.weights,
+            self._learned.members,
+            self._learned.weights,
             np.concatenate(factors),
             bends,
             tol * self._null,
@@ -270,8 +292,8 @@ class RefitOfClasses:
 
     def _bend(self) -> list[FloatArray]:
         """Return the curvature of the loss in the terms of each output, where the model stands."""
-        curvatures = []
-        for own, rows, spreads in zip(self.kept, self.rows, self._spreads() * self.weights, strict=True):
+        curvatures, learned = [], self._learned
+        for own, rows, spreads in zip(self.kept, learned.rows, self._spreads() * learned.weights, strict=True):
             words = np.sort(np.argsort(-spreads.reshape(-1, 64).sum(axis=1), kind="stable")[:CURVED_WORDS])
             part, taken = rows.take_words(words), spreads.reshape(-1, 64)[words].ravel()
             columns = np.hstack([part.bits.to_dense(), part.linear]) - own.problem.x_mean
@@ -281,7 +303,7 @@ class RefitOfClasses:
         return curvatures
 
 
-def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int) -> Ridge:
+def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int, n_threads: int = 1) -> Ridge:
     """Return the ridges with the least mean loss on held-out rows, found by going from one to a better one.
 
     Parameters
@@ -292,6 +314,8 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
         Of the rows that each of them holds out.
     n_rows : int
         Rows to learn from.
+    n_threads : int
+        Folds side by side.
 
     Examples
     --------
@@ -316,7 +340,7 @@ def choose_ridge(refits: Sequence[Refit], weights: Sequence[float], n_rows: int)
         if not allows(place):
             return np.inf
         if place not in seen:
-            losses = [refit.judge(refit.solve(at(place), ROUGH)) for refit in refits]
+            losses = run_tasks(lambda refit: refit.judge(refit.solve(at(place), ROUGH)), refits, n_threads)
             seen[place] = float(np.average(losses, weights=weights))
         return seen[place]
 

@@ -11,19 +11,22 @@ from scipy.special import log_softmax, softmax
 from rulegrove import Glmnet, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.design.terms import Linear
 from rulegrove.estimators import _refitting
+from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.number import Number
 from rulegrove.estimators.pipeline import fit_source
 from rulegrove.estimators.settings import Settings
 from rulegrove.refit import FINE, ROUGH
-from rulegrove.rules.rule import Rule
+from rulegrove.rules.rule import Condition, Rule
 
 SMALL = {"n_candidates": 40, "cv": 2, "random_state": 0, "n_jobs": 1}
 FORCED = {"rules": ["x2 > 0.5", "x3 <= 0 and x1 > 0"], "force_rules": True}
 LIMITS = {0: (None, None), 1: (0.0, None), -1: (None, 0.0)}  # of coefficients, by the sign that they must have
 TIGHT, ACCURACY = 1e-9, 1e-8  # of the loss without terms, and what that is in units of the loss at most
+KNOWN = [Rule((Condition(2, lower=0.5),)), Rule((Condition(1, lower=0.0), Condition(3, upper=0.0)))]
 RISING = {"monotonic": {"x0": 1, "x1": -1}}  # which the noise and the step speak against here and there
+CONSTRAINTS = {"forced": Constraints(forced=frozenset(KNOWN)), "rising": Constraints(np.array([1, -1, 0, 0]))}
 
 
 def make_rows(kind, n_rows=200):
@@ -52,20 +55,17 @@ def make_model(kind, **options):
     return made(**{**SMALL, **options})
 
 
-def list_outputs(found):
-    """Return the pool, the problem and what was chosen for every output."""
-    return [
-        (pool, problem, chosen)
-        for pool in found.pools
-        for problem, chosen in zip(pool.design.problems(), pool.outputs, strict=True)
-    ]
+def list_outputs(found, asked):
+    """Return the pool, what its coefficients must respect, and what was chosen for every output."""
+    constraints = CONSTRAINTS.get(asked, NO_CONSTRAINTS)
+    return [(pool, constraints, chosen) for pool in found.pools for chosen in pool.outputs]
 
 
-def find_kept(terms, problem, chosen):
+def find_kept(terms, spared, chosen):
     """Return the columns that are solved for again: those of the path's point, lines, and terms without a penalty."""
     kept = chosen.path.point(chosen.selection.index, chosen.selection.mix)[0] != 0
     kept[len(terms.rules) :] = True
-    return np.flatnonzero(kept if problem.unpenalised is None else kept | problem.unpenalised)
+    return np.flatnonzero(kept if spared is None else kept | spared)
 
 
 def make_columns(terms, X):
@@ -81,15 +81,16 @@ class Objective:
     that is no line counts as kept if it has a coefficient.
     """
 
-    def __init__(self, found, X, y, weights, fold=None):
+    def __init__(self, found, X, y, weights, fold=None, asked="nothing"):
         learned = np.ones(len(y), dtype=bool) if fold is None else found.training.folds != fold
         X, self.weights, ridge = X[learned], weights[learned] / weights[learned].sum(), found.settled["ridge"]
         self.is_number = found.target.code.classes is None
         self.y = np.asarray(y, dtype=np.float64)[learned] - found.training.data.offset
         self.columns, self.ridges, self.bounds, start = [], [], [], []
-        for pool, problem, chosen in list_outputs(found):
+        for pool, constraints, chosen in list_outputs(found, asked):
             terms, (coef, intercept) = pool.design.terms, chosen.refitted
-            kept = find_kept(terms, problem, chosen)
+            spared, signs = constraints.unpenalised(terms), constraints.signs(terms)
+            kept = find_kept(terms, spared, chosen)
             if fold is not None:
                 terms, (coef, intercept) = pool.fold_terms[fold], chosen.selection.fold_points[fold]
                 kept = np.flatnonzero((coef != 0) | (np.arange(len(terms)) >= len(terms.rules)))
@@ -97,9 +98,9 @@ class Objective:
             dense = make_columns(terms, X)[:, kept]
             variances = self.weights @ (dense - self.weights @ dense) ** 2
             relative = np.where(kept < len(terms.rules), ridge["rules"], ridge["lines"])
-            if fold is None and problem.unpenalised is not None:
-                relative[problem.unpenalised[kept]] = 0.0
-            signs = np.zeros(len(kept)) if problem.signs is None else problem.signs[kept]
+            if fold is None and spared is not None:
+                relative[spared[kept]] = 0.0
+            signs = np.zeros(len(kept)) if signs is None or fold is not None else signs[kept]
             self.columns.append(np.column_stack([np.ones(len(X)), dense]))
             self.ridges.append(np.append(0.0, relative * variances))
             self.bounds += [(None, None), *(LIMITS[int(sign)] for sign in signs)]
@@ -141,7 +142,7 @@ class Objective:
     ],
 )
 def test_coefficients_are_those_of_the_minimum(kind, weighted, asked):
-    objective = Objective(*fit(kind, weighted, asked))
+    objective = Objective(*fit(kind, weighted, asked), asked=asked)
     value, _ = objective(objective.state)
     assert value <= objective.least() + ACCURACY
     if asked == "rising":

@@ -215,19 +215,39 @@ def fit_pools(
     progress : Progress
     """
     grown = grow_pools(parts, plan, pairs, progress)
-    if not plan.screens:
+    if not plan.screens and parts[0].drawn is not None:
         counted = count([request for pool in grown for request in pool.requests(plan)], progress)
         return [solve_pool(pool, plan, counted, progress) for pool in grown]
-    pools = [solve_pool(pool, plan, count_drawn(pool, plan, progress), progress) for pool in grown]
+    pools = solve_pools(grown, plan, progress)
+    if not plan.screens:
+        return pools
     kept = [own.keep(pool) for own, pool in zip(grown, pools, strict=True)]
     counted = count([request for own in kept for request in own.requests(plan)], progress)
     return [recount_pool(pool, own, plan, counted) for pool, own in zip(pools, kept, strict=True)]
 
 
-def count_drawn(grown: Grown, plan: Plan, progress: Progress) -> Iterator[Counted]:
-    """Yield the counts of the requests of a pool over the rows that were drawn."""
+def solve_pools(grown: Sequence[Grown], plan: Plan, progress: Progress) -> list[Pool]:
+    """Count all pools over the rows in memory and solve for them, several pools side by side."""
+    if len(grown) == 1 or plan.n_threads == 1:
+        return [solve_pool(own, plan, count_rows(own, plan, progress), progress) for own in grown]
+    alone, stage, done = replace(plan, n_threads=1), progress.stage("Solving"), [0]
+
+    def solve(own: Grown) -> Pool:
+        pool = solve_pool(own, alone, count_rows(own, alone, Progress()), Progress())
+        done[0] += 1
+        stage(done[0], len(grown))
+        return pool
+
+    return run_tasks(solve, grown, plan.n_threads)
+
+
+def count_rows(grown: Grown, plan: Plan, progress: Progress) -> Iterator[Counted]:
+    """Yield the counts of the requests of a pool over the rows in memory."""
     for request in grown.requests(plan):
-        sides, stage = request.sides(plan.folds), progress.stage("Screening rules")
+        sides, stage = (
+            request.sides(plan.folds),
+            progress.stage("Screening rules" if plan.screens else "Counting rules"),
+        )
         yield count_candidates(grown.data, (request.rules, request.linear), sides, plan.n_threads, stage)
 
 

@@ -59,7 +59,7 @@ def refit_pools(
         refits, weights = zip(*parts, strict=True)
         if not sum(weights):
             return list(pools), None
-        ridge = choose_ridge(refits, weights, data.n_counted)
+        ridge = choose_ridge(refits, weights, data.n_counted, n_threads)
         tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
         points = run_tasks(
             lambda part: part[0].solve(ridge, part[1]), zip([whole[0], *refits], tolerances, strict=True), n_threads

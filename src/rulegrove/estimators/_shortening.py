@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from rulegrove._progress import Progress
+from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints
@@ -117,9 +118,20 @@ def make_front(
     n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
     lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
     n_first = bisect.bisect_right(lengths, 2 * n_lines) if n_folds and n_lines else 0
-    stage = progress.stage("Shortening")
-    lists = shortening.make(data, data.rows, large, link, lengths, n_first)
-    stage(1, 1 + n_folds)
+    stage, done = progress.stage("Shortening"), [0]
+    alone = n_folds > 0 and shortening.n_threads > 1
+    own_shortening = replace(shortening, n_threads=1) if alone else shortening
+
+    def make(part: int) -> tuple[Large, list[list[Point]]]:
+        """Make the lists of the whole data, or without a fold."""
+        own = large if part == 0 else Large.average([large_of_fold(pools, part - 1) for pools in runs])
+        rows = data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
+        found = own_shortening.make(data, rows, own, link, lengths, n_first)
+        done[0] += 1
+        stage(done[0], 1 + n_folds)
+        return own, found
+
+    (_, lists), *of_folds = run_tasks(make, range(1 + n_folds), shortening.n_threads if alone else 1)
     front = partial(Front, meaning=target.meaning)
     designs = [[pool.design for pool in pools] for pools in runs]
 
@@ -137,14 +149,9 @@ def make_front(
         return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
     scores = np.empty((len(lists) + 1, *held_out.scores.shape))
     scores[-1] = held_out.scores - data.offset
-    of_folds = []
-    for fold in range(n_folds):
+    for fold, (own, own_lists) in enumerate(of_folds):
         here = np.flatnonzero(folds[held_out.rows] == fold)
-        own = Large.average([large_of_fold(pools, fold) for pools in runs])
-        own_lists = shortening.make(data, data.rows[folds[data.rows] != fold], own, link, lengths, n_first)
         scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
-        of_folds.append((own, own_lists))
-        stage(2 + fold, 1 + n_folds)
     judged = [replace(held_out, scores=own + data.offset) for own in scores]
     links = [*(target.link_list(own) for own in judged[:-1]), link]
     exponent = find_unit(data)
