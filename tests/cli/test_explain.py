@@ -24,8 +24,9 @@ def test_parts_add_up_to_the_score(run, read_json, fitted):
     assert printed.rstrip().endswith("intercept")
 
 
-def test_the_largest_parts_with_the_values_of_the_row(run, read_json, fitted):
+def test_the_largest_parts_with_the_values_of_the_row(run, read_json, fitted, monkeypatch):
     """All of 80 parts were printed, without what the row holds and how sure the model is."""
+    monkeypatch.setenv("COLUMNS", "200")  # no cell is broken into lines
     model, data = fitted
     loaded, rows = load_model(model), read_table(data)
     document = read_json("explain", model, data, "--row", 7)

@@ -229,7 +229,7 @@ def test_multinomial_models_of_lines_are_those_of_rows():
     rows = [dense_rows(rules, given, encoded[given["codes"], k]) for k in range(3)]
     first, targets, _ = table.pool().as_rows(encoded)
     lines = [Rows(first.bits, first.linear, np.ascontiguousarray(y), first.weights) for y in targets.T]
-    solver, points = Glmnet(loss="logistic", tol=1e-13), np.array([0.03, 0.005])
+    solver, points = Glmnet(loss="logistic", tol=1e-12), np.array([0.03, 0.005])
     joint = Multinomial()
     found, expected = (
         joint.path(solver, [Problem.from_rows(part) for part in parts], points, None) for parts in (lines, rows)

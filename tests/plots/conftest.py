@@ -27,7 +27,7 @@ def _close_figures():
 def pima():
     X, y = load("pima", return_X_y=True)
     settings = {"n_candidates": 100, "solver": Glmnet(loss="logistic", l1_ratio=0.5), "honest_cv": False}
-    return X, y, RuleEnsembleClassifier(**settings, random_state=3, n_jobs=1).fit(X, y)
+    return X, y, RuleEnsembleClassifier(**settings, random_state=0, n_jobs=1).fit(X, y)
 
 
 @pytest.fixture(scope="session")

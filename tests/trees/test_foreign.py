@@ -546,7 +546,7 @@ def test_unknown_models_are_refused():
     with pytest.raises(InvalidInputError, match=r"this RandomForestClassifier is not; call its `fit` first"):
         read_trees(RandomForestClassifier(), FEATURES)
     with pytest.raises(InvalidInputError, match=r"a LogisticRegression has none"):
-        read_trees(LogisticRegression().fit(X, labels), FEATURES)
+        read_trees(LogisticRegression(max_iter=10_000).fit(X, labels), FEATURES)
     pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, labels)
     with pytest.raises(InvalidInputError, match=r"Pipeline has none. Of a pipeline or a search pass the fitted trees"):
         read_trees(pipeline, FEATURES)

@@ -247,11 +247,16 @@ def say(ax: "Axes", sentence: str) -> None:
     ax.text(0.5, 0.5, escape(text), transform=ax.transAxes, ha="center", va="center", fontsize=size, color=ink(ax))
 
 
-def legend_below(ax: "Axes", entries: Mapping[str, Any], n_columns: int = 1) -> None:
-    """Add a legend of artists by their words under the axes, wrapped to as many columns as fit, up to `n_columns`."""
+def legend_below(ax: "Axes", entries: Mapping[str, Any], n_columns: int = 1, rows: Sequence[str] = ()) -> None:
+    """Add a legend of artists by their words under the axes, wrapped to as many columns as fit, up to `n_columns`.
+
+    `rows` are labels that the rows of the axes will have, which leave it less room.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     labels, (width, height) = list(entries), axes_size(ax)
+    if rows:
+        width -= min(text_width(rows, font_size(ax, "ytick.labelsize")), _LABEL_SHARE * width)
     size = 0.9 * font_size(ax, "legend.fontsize")
     n_columns = max(min(n_columns, len(labels), int(width / (text_width(labels, size) + _HANDLE * size))), 1)
     room = max(_BELOW_SHARE[int(height > _LARGE)] * height, 3 * LINE * SMALLEST) / math.ceil(len(labels) / n_columns)

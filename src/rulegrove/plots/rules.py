@@ -115,7 +115,7 @@ class RulesDisplay(Display):
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
         _labels.label_axis(ax, "x", f"Importance{_count_terms(len(texts), len(self.rules))}")
         entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
-        _labels.legend_below(ax, entries, n_columns=2)
+        _labels.legend_below(ax, entries, n_columns=2, rows=texts)
         numbers = [self._number(term, coef) for term, coef in zip(self.rules, coefs, strict=False)]
         _labels.finish_bars(ax, bars, texts, numbers)
 
@@ -234,7 +234,7 @@ class ComparisonDisplay(Display):
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
         _labels.label_axis(ax, "x", f"Coefficient{toward}{_count_terms(len(texts), len(self.texts))}")
-        _labels.legend_below(ax, entries, n_columns=len(self.names))
+        _labels.legend_below(ax, entries, n_columns=len(self.names), rows=texts)
         _labels.label_rows(ax, texts)
 
 

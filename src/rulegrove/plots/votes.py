@@ -85,8 +85,9 @@ class VotesDisplay(Display):
         if self.min_votes is not None:
             limit = ax.axvline(self.min_votes, color=ink(ax), linestyle="--", linewidth=1.0)
             entries[f"needed: {self.min_votes:g}"] = limit
-        legend_below(ax, entries, n_columns=3)
-        finish_bars(ax, bars, [self.names[place] for place in order], [f"{vote:g}" for vote in votes])
+        names = [self.names[place] for place in order]
+        legend_below(ax, entries, n_columns=3, rows=names)
+        finish_bars(ax, bars, names, [f"{vote:g}" for vote in votes])
 
 
 def read_votes(selector: Any, what: str) -> tuple[tuple[str, ...], FloatArray, BoolArray, int | None]:
