@@ -15,7 +15,7 @@ from rulegrove._typing import FloatArray, IntArray, Words
 RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: draws them to zero a little
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
-LEVEL = 0.8  # of a weight to the next larger one: 15 of them where terms are chosen
+LEVEL = 0.8  # of a weight of rows to the next larger one, where terms are chosen: 15 of them
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
 BEND = 0.25  # curvature to begin with, the most that a row can have: no step leads too far, and later ones are longer
 SOLVED_ROWS = 8192  # rows at most that coefficients are solved for on; their terms are found on all
@@ -156,8 +156,8 @@ class OfProbabilities:
         """Return log odds, and weights that are larger where the probability is far from 0 and 1."""
         near = np.clip(goals, LEAST_SURE, 1.0 - LEAST_SURE)
         spreads = np.mean(near * (1.0 - near), axis=1)
-        places = np.rint(np.log(spreads / BEND) / np.log(LEVEL))  # a few levels, whose pairs of rules are counted
-        spreads = BEND * LEVEL**places
+        if len(goals) > SOLVED_ROWS:  # weights of few levels, whose pairs of rules are counted and not multiplied
+            spreads = BEND * LEVEL ** np.rint(np.log(spreads / BEND) / np.log(LEVEL))
         return logit(near), spreads if weights is None else weights * spreads
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:

@@ -164,10 +164,7 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint,
         own, wanted, curved = dense[output][:, used], goals[:, together], weights
         if isinstance(projection, OfProbabilities):
             near = np.clip(wanted, LEAST_SURE, 1.0 - LEAST_SURE)
-            levels = 0.25 * 0.8 ** np.arange(20.0)
-            spreads = np.mean(near * (1.0 - near), axis=1)
-            nearest = np.argmin(np.abs(np.log(spreads[:, None] / levels)), axis=1)
-            wanted, curved = logit(near), weights * levels[nearest]
+            wanted, curved = logit(near), weights * np.mean(near * (1.0 - near), axis=1)
         ridge = RIDGE * np.average((own - np.average(own, axis=0, weights=curved)) ** 2, axis=0, weights=curved).mean()
         ridges = ridge * ridges_of(large.terms[output])[used]
         found = search_naively(own, wanted, lengths, ridges, None, [], curved)
