@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import problems
-from benchmarks.timing import compare, in_new_process
+from benchmarks.timing import best_seconds, compare, in_new_process
 from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove.design.bits import BitMatrix
 
@@ -88,6 +88,28 @@ def hist_gradient_boosting(n_rows: int, target: float, repeats: int) -> list[Lin
         lambda: _model().fit(X, y), lambda: HistGradientBoostingClassifier(random_state=0).fit(X, y), repeats
     )
     return [faster(work, ours, theirs, target)]
+
+
+DEFAULT_RATIOS = {10_000: 2.0, 20_000: 2.0, 100_000: 3.0, 1_000_000: 6.0}  # of our speed to theirs
+DEFAULT_SECONDS = {"pima": 0.4, "iris": 0.7, "glass": 0.7, "vehicle": 0.7}
+
+
+def default_fits() -> list[Line]:
+    """Fit with default settings: large tables beside scikit-learn's gradient boosting, small ones against the clock."""
+    lines = []
+    for n_rows, target in DEFAULT_RATIOS.items():
+        X, y = problems.candidates(n_rows) if n_rows <= 50_000 else problems.many_candidates(n_rows)
+        ours, theirs = compare(
+            lambda X=X, y=y: RuleEnsembleClassifier(random_state=0).fit(X, y),
+            lambda X=X, y=y: HistGradientBoostingClassifier(random_state=0).fit(X, y),
+            2 if n_rows > 50_000 else 5,
+        )
+        lines.append(faster(f"default fit of {n_rows:,} rows, against the same", ours, theirs, target))
+    for name, limit in DEFAULT_SECONDS.items():
+        X, y = datasets.load(name, return_X_y=True)
+        seconds = best_seconds(lambda X=X, y=y: RuleEnsembleClassifier(random_state=0).fit(X, y))
+        lines.append(Line(f"default fit of {name}", f"{seconds:.2f} s", "", seconds, limit, at_least=False, unit="s"))
+    return lines
 
 
 def shared_classes(repeats: int = 3) -> list[Line]:

@@ -24,6 +24,7 @@ from scipy.special import entr, expit, log_softmax, logit, softmax
 from rulegrove._likelihood_kernels import minimise, score
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.bits import BitMatrix
 from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.design.statistics import Moments
 from rulegrove.projection import Point
@@ -215,21 +216,21 @@ class RefitOfClasses:
         self, kept: Sequence[Kept], rows: Sequence[Rows], members: FloatArray, weights: FloatArray, held_out: FloatArray
     ) -> None:
         self.kept = kept
-        self._learned = _Part.of(rows, members, weights)
-        self._judged = _Part.of(rows, members, held_out)
+        learned, self._judged = _Part.of(rows, members, weights), _Part.of(rows, members, held_out)
+        self._members, self._weights = learned.members, learned.weights
         self._layout = (
-            np.concatenate([own.bits.words for own in self._learned.rows]),
-            np.concatenate([np.ascontiguousarray(own.linear.T) for own in self._learned.rows]),
+            np.concatenate([own.bits.words for own in learned.rows]),
+            np.concatenate([np.ascontiguousarray(own.linear.T) for own in learned.rows]),
             np.cumsum([0, *(own.n_rules for own in kept)]),
             np.cumsum([0, *(len(own.columns) - own.n_rules for own in kept)]),
             np.concatenate([np.append(0.0, own.problem.x_mean) for own in kept]),
         )
         starts = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
         self._parts = [slice(first, last) for first, last in itertools.pairwise(starts)]
-        shares = np.clip(self._learned.members @ self._learned.weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        shares = np.clip(self._members @ self._weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
         odds = logit(shares) if len(kept) == 1 else np.log(shares)
         self._null = float(entr(shares).sum() + (entr(1.0 - shares[0]) if len(kept) == 1 else 0.0))
-        self._state, self._scores = np.zeros(starts[-1]), np.empty(self._learned.members.shape)
+        self._state, self._scores = np.zeros(starts[-1]), np.empty(self._members.shape)
         for own, part, level in zip(kept, self._parts, odds, strict=True):
             self._state[part] = np.append(level, LOG_ODDS * own.coef)
         score(*self._layout, self._state, self._scores)
@@ -264,7 +265,7 @@ class RefitOfClasses:
 
     def _go_down(self, ridges: Sequence[FloatArray], tol: float) -> list[FloatArray]:
         """Go to the minimum and return the coefficients of each output."""
-        bends = np.maximum(self._spreads() @ self._learned.weights, LEAST_BEND)
+        bends = np.maximum(self._spreads() @ self._weights, LEAST_BEND)
         factors = []
         for own, curvature in zip(ridges, self._curvatures, strict=True):
             matrix = curvature.copy()
@@ -273,8 +274,8 @@ class RefitOfClasses:
         minimise(
             *self._layout,
             np.concatenate([np.append(0.0, own) for own in ridges]),
-            self._learned.members,
-            self._learned.weights,
+            self._members,
+            self._weights,
             np.concatenate(factors),
             bends,
             tol * self._null,
@@ -292,14 +293,18 @@ class RefitOfClasses:
 
     def _bend(self) -> list[FloatArray]:
         """Return the curvature of the loss in the terms of each output, where the model stands."""
-        curvatures, learned = [], self._learned
-        for own, rows, spreads in zip(self.kept, learned.rows, self._spreads() * learned.weights, strict=True):
+        rules, lines, *ends, _ = self._layout
+        curvatures = []
+        for output, spreads in enumerate(self._spreads() * self._weights):
+            problem = self.kept[output].problem
+            own_rules, own_lines = (slice(*end[output : output + 2]) for end in ends)
             words = np.sort(np.argsort(-spreads.reshape(-1, 64).sum(axis=1), kind="stable")[:CURVED_WORDS])
-            part, taken = rows.take_words(words), spreads.reshape(-1, 64)[words].ravel()
-            columns = np.hstack([part.bits.to_dense(), part.linear]) - own.problem.x_mean
-            columns *= np.sqrt(taken)[:, None]
-            rest = max(float(spreads.sum() - taken.sum()), LEAST_BEND)
-            curvatures.append(columns.T @ columns + rest * own.problem.gram)
+            places = rows_of_words(words)
+            bits = BitMatrix(np.ascontiguousarray(rules[own_rules, words]), places.size)
+            columns = np.hstack([bits.to_dense(), lines[own_lines, places].T]) - problem.x_mean
+            columns *= np.sqrt(spreads[places])[:, None]
+            rest = max(float(spreads.sum() - spreads[places].sum()), LEAST_BEND)
+            curvatures.append(columns.T @ columns + rest * problem.gram)
         return curvatures
 
 

@@ -185,15 +185,18 @@ def test_masked_values_are_missing():
 
 def test_many_columns_take_time_in_proportion():
     """Each name was counted among all names: a row of 20,000 columns took 13 s."""
-    names = [f"c{k}" for k in range(20_000)]
-    frame = pd.DataFrame(np.zeros((1, len(names))), columns=names)
-    start = time.perf_counter()
-    columns = encode_columns(frame, [Feature(name) for name in names])
-    columns.take(slice(None), np.array([3, 19_999]))
-    many = time.perf_counter() - start
-    start = time.perf_counter()
-    encode_columns(frame.iloc[:, :2000], [Feature(name) for name in names[:2000]]).take(slice(None), np.array([3]))
-    assert many < 100 * (time.perf_counter() - start)  # it was some thousand times
+
+    def measure(n_columns):
+        """Return processor seconds, in which other work of the machine does not count; the least of three."""
+        names = [f"c{k}" for k in range(n_columns)]
+        frame, seconds = pd.DataFrame(np.zeros((1, n_columns)), columns=names), []
+        for _ in range(3):
+            start = time.thread_time()
+            encode_columns(frame, [Feature(name) for name in names]).take(slice(None), np.array([3, n_columns - 1]))
+            seconds.append(time.thread_time() - start)
+        return min(seconds)
+
+    assert measure(20_000) < 100 * measure(2000)  # it was some thousand times
 
 
 def test_truth_values_are_known_in_arrays_too():

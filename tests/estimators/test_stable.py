@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
@@ -22,6 +22,7 @@ def test_a_readable_number_lies_between(one, other):
 
 
 @given(st.floats(1e-3, 1e5), st.floats(1.01, 3.0))
+@example(0.28, 1.03125)  # 0.28 / 0.01 is more than 28
 def test_no_number_of_fewer_digits_lies_between(low, factor):
     high = low * factor
     digits = len(f"{find_readable(low, high):.14e}".split("e")[0].rstrip("0").replace(".", ""))

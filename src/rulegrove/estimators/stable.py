@@ -66,12 +66,11 @@ def find_readable(low: float, high: float) -> float:
             unit = digit * 10.0**place
             if unit == 0.0 or high / unit > MOST_UNITS:
                 return low
-            first, last = math.ceil(low / unit), math.floor(high / unit)
-            if first <= last:
-                nearest = min(max(round((low / 2 + high / 2) / unit), first), last)
-                number = float(f"{nearest * digit}e{place}")
-                if low <= number <= high:
-                    return number
+            steps = range(math.floor(low / unit), math.ceil(high / unit) + 1)  # quotients are off by rounding
+            numbers = [float(f"{step * digit}e{place}") for step in steps]
+            inside = [number for number in numbers if low <= number <= high]
+            if inside:
+                return min(inside, key=lambda number: abs(number - (low / 2 + high / 2)))
     return low
 
 
