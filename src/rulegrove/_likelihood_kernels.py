@@ -12,6 +12,7 @@ from rulegrove._kernel_cache import njit
 from rulegrove._typing import FloatArray, IntArray, Words
 from rulegrove.design._kernels import add_scores, sum_rows
 
+_LARGE = 1e200  # product of sums of exponentials, each of them at least 1 and at most the number of classes
 _MEMORY = 8  # steps that the next one goes by
 _MAX_STEPS = 300
 _MAX_HALVINGS = 30
@@ -63,11 +64,15 @@ def score(
 
 @njit(nogil=True, error_model="numpy")
 def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: FloatArray) -> float:
-    """Write the probability of each output, and return the mean log loss; one output stands against a score of 0."""
+    """Write the probability of each output, and return the mean log loss; one output stands against a score of 0.
+
+    The logarithm of a product is taken once for many rows of one weight.
+    """
     n_outputs, n_rows = scores.shape
-    loss = 0.0
+    loss, product, common = 0.0, 1.0, 0.0
     for row in range(n_rows):
-        if weights[row] == 0.0:
+        weight = weights[row]
+        if weight == 0.0:
             for output in range(n_outputs):
                 shares[output, row] = 0.0
             continue
@@ -82,8 +87,12 @@ def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: F
             said += goals[output, row] * scores[output, row]
         for output in range(n_outputs):
             shares[output, row] /= total
-        loss += weights[row] * (top + math.log(total) - said)
-    return loss
+        loss += weight * (top - said)
+        if weight != common or product > _LARGE:
+            loss += common * math.log(product)
+            product, common = 1.0, weight
+        product *= total
+    return loss + common * math.log(product)
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})
