@@ -56,6 +56,10 @@ class Ridge:
     rules: float
     lines: float
 
+    def scaled(self, factor: float) -> "Ridge":
+        """Return both times a factor."""
+        return Ridge(self.rules * factor, self.lines * factor)
+
 
 @dataclass(frozen=True, eq=False)
 class Kept:

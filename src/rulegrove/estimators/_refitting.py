@@ -42,8 +42,12 @@ def refit_pools(
     n_folds = len(pools[0].fold_terms)
     held_out = sample_held_out(data, folds, n_folds)
 
-    def prepare(part: int) -> tuple[Refit, float]:
-        """Return the whole data, or what is left of them without a fold, and the weight of that."""
+    def learned(part: int) -> IntArray:
+        return data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
+
+    def prepare(task: tuple[int, int]) -> tuple[Refit, float]:
+        """Return the whole data, or what is left of them without a fold, as so many rows, and the weight of the fold."""
+        part, most_rows = task
         kept = [own for pool in pools for own in pool.kept[part]]
         rows = held_out[folds[held_out] == part - 1]
         weight = float(rows.size) if data.weights is None else float(data.weights[rows].sum())
@@ -51,19 +55,24 @@ def refit_pools(
             (own,) = kept
             return RefitOfNumbers(own), weight if own.held_out is None else own.held_out.weight
         terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
-        learned = data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
-        return of_classes(data, terms, kept, learned, rows), weight
+        return of_classes(data, terms, kept, data.draw(learned(part), most_rows), rows), weight
 
     with one_blas_thread():
-        whole, *parts = run_tasks(prepare, range(1 + n_folds), n_threads)
-        refits, weights = zip(*parts, strict=True)
+        parts = range(1, 1 + n_folds)
+        refits, weights = zip(
+            *run_tasks(prepare, [(part, autos.SEARCH_ROWS) for part in parts], n_threads), strict=True
+        )
         if not sum(weights):
             return list(pools), None
-        ridge = choose_ridge(refits, weights, data.n_counted, n_threads)
+        ridge, n_learned = choose_ridge(refits, weights, data.n_counted, n_threads), learned(1).size
+        final: list[Refit] = [prepare((0, autos.REFIT_ROWS))[0], *refits]
+        if (
+            by_rows and n_learned > autos.SEARCH_ROWS
+        ):  # as much is known of coefficients by n rows as by n times the ridge
+            ridge = ridge.scaled(autos.SEARCH_ROWS / min(n_learned, autos.REFIT_ROWS))
+            final[1:] = [own for own, _ in run_tasks(prepare, [(part, autos.REFIT_ROWS) for part in parts], n_threads)]
         tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
-        points = run_tasks(
-            lambda part: part[0].solve(ridge, part[1]), zip([whole[0], *refits], tolerances, strict=True), n_threads
-        )
+        points = run_tasks(lambda task: task[0].solve(ridge, task[1]), zip(final, tolerances, strict=True), n_threads)
     refitted, place = [], 0
     for pool in pools:
         outputs = []
@@ -82,9 +91,9 @@ def refit_pools(
 def of_classes(
     data: TrainingData, terms: Sequence[Terms], kept: Sequence[Kept], learned: IntArray, judged: IntArray
 ) -> RefitOfClasses:
-    """Return the kept terms of all classes on rows to learn from, a fixed draw of many, and on rows held out."""
+    """Return the kept terms of all classes on rows to learn from, and on rows held out."""
     sides = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
-    sides[data.draw(learned, autos.REFIT_ROWS)] = LEARNED
+    sides[learned] = LEARNED
     sides[judged] = JUDGED
     rows, targets, starts = [], np.empty(0), np.empty(0, dtype=np.int64)
     for own, those in zip(kept, terms, strict=True):

@@ -28,6 +28,7 @@ HELD_OUT_ROWS = 2000
 # The path that finds which terms of classes matter; their coefficients are solved for once more. That of numbers is the
 # lasso: how much an L2 share shrinks depends on the unit of the target.
 SOLVER = Glmnet(l1_ratio=0.5)
+SEARCH_ROWS = 5000  # rows at most that ridges are chosen on, beside those that are held out
 REFIT_ROWS = 40_000  # rows at most that coefficients of classes are solved for once more on
 
 # Of a wider table trees split on so many attributes at most, those that say most of the target by one split, and as
