@@ -46,7 +46,7 @@ def refit_pools(
         return data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
 
     def prepare(task: tuple[int, int]) -> tuple[Refit, float]:
-        """Return the whole data, or what is left of them without a fold, as so many rows, and the weight of the fold."""
+        """Return so many rows of the whole data, or of what is left without a fold, and the weight of the fold."""
         part, most_rows = task
         kept = [own for pool in pools for own in pool.kept[part]]
         rows = held_out[folds[held_out] == part - 1]
@@ -66,9 +66,7 @@ def refit_pools(
             return list(pools), None
         ridge, n_learned = choose_ridge(refits, weights, data.n_counted, n_threads), learned(1).size
         final: list[Refit] = [prepare((0, autos.REFIT_ROWS))[0], *refits]
-        if (
-            by_rows and n_learned > autos.SEARCH_ROWS
-        ):  # as much is known of coefficients by n rows as by n times the ridge
+        if by_rows and n_learned > autos.SEARCH_ROWS:  # n rows tell as much of coefficients as n times the ridge
             ridge = ridge.scaled(autos.SEARCH_ROWS / min(n_learned, autos.REFIT_ROWS))
             final[1:] = [own for own, _ in run_tasks(prepare, [(part, autos.REFIT_ROWS) for part in parts], n_threads)]
         tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
