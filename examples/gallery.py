@@ -48,7 +48,7 @@ def draw_two_classes() -> None:
     X = datasets.load("pima").frame("pandas")
     y = X.pop("class")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    model = RuleEnsembleClassifier(random_state=0).fit(X_train, y_train)
+    model = RuleEnsembleClassifier(terms="rules", random_state=0).fit(X_train, y_train)
     save(RulesDisplay.from_estimator(model, top=12), "rules")
     save(FrontDisplay.from_estimator(model), "front")
     save(PathDisplay.from_estimator(model), "path")
