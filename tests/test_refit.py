@@ -326,3 +326,7 @@ def test_folds_count_by_the_weight_they_hold_out():
 def test_a_tie_goes_to_the_stronger_ridge():
     ridge = choose_ridge([Surface(lambda *_: 1.0)], [1.0], 10_000)
     assert (ridge.rules, ridge.lines) == (RIDGES[0], RIDGES[FIRST_OF_LINES])
+
+
+def test_a_ridge_for_more_rows_is_weaker():
+    assert Ridge(0.1, 3e-5).scaled(5000 / 16_000) == Ridge(0.0312, 9.38e-6)

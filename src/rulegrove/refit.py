@@ -57,8 +57,8 @@ class Ridge:
     lines: float
 
     def scaled(self, factor: float) -> "Ridge":
-        """Return both times a factor."""
-        return Ridge(self.rules * factor, self.lines * factor)
+        """Return both times a factor, in three digits."""
+        return Ridge(*(float(f"{factor * own:.3g}") for own in (self.rules, self.lines)))
 
 
 @dataclass(frozen=True, eq=False)
