@@ -244,11 +244,9 @@ def solve_pools(grown: Sequence[Grown], plan: Plan, progress: Progress) -> list[
 def count_rows(grown: Grown, plan: Plan, progress: Progress) -> Iterator[Counted]:
     """Yield the counts of the requests of a pool over the rows in memory."""
     for request in grown.requests(plan):
-        sides, stage = (
-            request.sides(plan.folds),
-            progress.stage("Screening rules" if plan.screens else "Counting rules"),
-        )
-        yield count_candidates(grown.data, (request.rules, request.linear), sides, plan.n_threads, stage)
+        stage = progress.stage("Screening rules" if plan.screens else "Counting rules")
+        candidates, sides = (request.rules, request.linear), request.sides(plan.folds)
+        yield count_candidates(grown.data, candidates, sides, plan.n_threads, stage)
 
 
 def recount_pool(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:

@@ -278,7 +278,7 @@ def _find(
     kept = np.flatnonzero(used if spared is None else used | spared)
     taken = terms.take(kept)
     program = compile_rules(taken.rules, sheet.columns.n_features)
-    solved = slice(0, min(sheet.columns.n_rows, projection.most_rows or sheet.columns.n_rows))
+    solved = sheet.rows[: projection.most_rows]
     bits, linear = evaluate_terms(sheet.columns, solved, program, taken.linear, n_threads)
     responses, weights = projection.linearise(goals, sheet.weights)
     statistics = collect_statistics(
