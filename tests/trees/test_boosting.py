@@ -51,6 +51,29 @@ def test_one_seed_one_forest():
     assert not same(grow(block, y, **options), grow(block, y, seed=1, **options))
 
 
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    max_attributes=st.sampled_from([None, 1, 2]),
+    max_features=st.sampled_from([1, 2, 4]),
+    loss=st.sampled_from([Squared(), Logistic()]),
+)
+def test_every_path_keeps_to_groups_and_to_the_number_of_attributes(seed, max_attributes, max_features, loss):
+    block, y = table(seed=1, n_rows=120)
+    block[3] = np.arange(120) % 5
+    block[1, ::6] = np.nan
+    groups = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
+    limits = {"max_attributes": max_attributes, "groups": groups, "max_features": max_features}
+    forest = grow(block, y, seed=seed, n_categories=np.array([0, 0, 0, 5]), loss=loss, **limits)
+    asked = {node: set() for node in forest.roots}
+    for node in np.flatnonzero(forest.feature >= 0):  # parents come before their children
+        for child in (forest.left[node], forest.right[node]):
+            asked[child] = asked[node] | {forest.feature[node]}
+            assert len(asked[child]) <= (max_attributes or 4)
+            assert groups[:, list(asked[child])].all(axis=1).any()
+    assert n_rules(forest) == 60
+
+
 @pytest.mark.parametrize("loss", [Squared(), Ramp(), SquaredHinge(), Huber(0.5), Logistic()], ids=lambda x: repr(x))
 def test_scores_of_the_forest_lower_the_loss(loss):
     block, y = table()

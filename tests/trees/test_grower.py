@@ -91,15 +91,40 @@ def every_split(codes, n_bins, categorical, rows):
             yield (codes[rows] <= cut) | (codes[rows] == 255)
 
 
-def best_gain(codes, bins, y, weights, rows, min_rows):
-    """Return the largest decrease of the error over every split of every feature."""
+def best_gain(codes, bins, y, weights, rows, min_rows, features=None):
+    """Return the largest decrease of the error over every split of every feature, or of some."""
     best = 0.0
-    for f in range(len(codes)):
+    for f in range(len(codes)) if features is None else features:
         for left in every_split(codes[f], bins.n_bins[f], bins.n_categories[f] > 0, rows):
             if min(left.sum(), (~left).sum()) >= min_rows:
                 gain = error(y, weights, rows) - error(y, weights, rows[left]) - error(y, weights, rows[~left])
                 best = max(best, gain)
     return best
+
+
+def find_asked(tree: Nodes) -> list[set[int]]:
+    """Return the features asked on the way to each node."""
+    asked = [set() for _ in tree.features]
+    for node, feature in enumerate(tree.features):
+        if feature >= 0:
+            for child in (tree.children[node], tree.children[node] + 1):
+                asked[child] = asked[node] | {int(feature)}
+    return asked
+
+
+def open_features(asked, n_features, groups, max_attributes):
+    """Return the features that may be asked beside others: with them they are few enough and in one group."""
+    return [
+        f
+        for f in range(n_features)
+        if len(asked | {f}) <= max_attributes and any(group[list(asked | {f})].all() for group in groups)
+    ]
+
+
+def draw_groups(rng, n_features):
+    """Return groups that may overlap; what is in none of them is the last."""
+    groups = rng.random((3, n_features)) < 0.5
+    return np.vstack([groups, ~groups.any(axis=0)])
 
 
 def random_table(rng, n_rows, n_features, *, missing=False, categories=False, n_values=6):
@@ -114,18 +139,25 @@ def random_table(rng, n_rows, n_features, *, missing=False, categories=False, n_
     return block, n_categories
 
 
-def check_every_split_is_best(seed, *, n_rows, missing, categories, n_outputs, weighted, min_rows):
+def check_every_split_is_best(
+    seed, *, n_rows, missing, categories, n_outputs, weighted, min_rows, max_attributes=9, grouped=False
+):
     """Grow a tree and compare each split, and the order of the splits, with a search of all of them."""
     rng = np.random.default_rng(seed)
     block, n_categories = random_table(rng, n_rows, 3, missing=missing, categories=categories, n_values=5)
     y = rng.normal(size=(n_rows, n_outputs)) + np.nan_to_num(block[:1].T)
     weights = rng.integers(0, 4, size=n_rows) / 2 if weighted else np.ones(n_rows)
+    groups = draw_groups(rng, 3) if grouped else np.ones((1, 3), dtype=bool)
+    limits = {"max_attributes": max_attributes, **({"groups": groups} if grouped else {})}
     bins, codes, tree = grow(
-        block, y, weights, n_categories=n_categories, min_samples_leaf=min_rows, max_leaves=5
+        block, y, weights, n_categories=n_categories, min_samples_leaf=min_rows, max_leaves=5, **limits
     )  # fmt: skip
     nodes = members(tree, codes, np.arange(n_rows))
     scale = error(y, weights, nodes[0])
-    best = [best_gain(codes, bins, y, weights, rows, min_rows) for rows in nodes]
+    best = [
+        best_gain(codes, bins, y, weights, rows, min_rows, open_features(asked, 3, groups, max_attributes))
+        for rows, asked in zip(nodes, find_asked(tree), strict=True)
+    ]
     open_nodes = {0}
     for node in np.argsort(np.where(tree.children < 0, len(nodes), tree.children)):
         if tree.features[node] < 0:
@@ -159,6 +191,58 @@ def test_category_subsets_equal_a_search_of_all(seed, missing, weighted):
     check_every_split_is_best(
         seed, n_rows=20, missing=missing, categories=True, n_outputs=1, weighted=weighted, min_rows=1
     )
+
+
+@pytest.mark.kernel
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    missing=st.booleans(),
+    categories=st.booleans(),
+    max_attributes=st.integers(1, 3),
+    grouped=st.booleans(),
+)
+def test_splits_within_limits_equal_a_search_of_all_that_are_open(seed, missing, categories, max_attributes, grouped):
+    check_every_split_is_best(
+        seed, n_rows=20, missing=missing, categories=categories, n_outputs=1, weighted=False, min_rows=1,
+        max_attributes=max_attributes, grouped=grouped,
+    )  # fmt: skip
+
+
+@pytest.mark.kernel
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), max_attributes=st.integers(1, 3), max_features=st.integers(2, 4))
+def test_features_are_drawn_among_those_that_are_open(seed, max_attributes, max_features):
+    """Where no more are open than are drawn, the split is the best of all of them."""
+    rng = np.random.default_rng(seed)
+    block, _ = random_table(rng, 40, 8)
+    y, groups, rows = rng.normal(size=(40, 1)), draw_groups(rng, 8), np.arange(40)
+    limits = {"max_features": max_features, "max_attributes": max_attributes, "groups": groups}
+    bins, codes, tree = grow(block, y, max_leaves=6, seed=1 + seed, **limits)
+    nodes = members(tree, codes, rows)
+    for node, asked in enumerate(find_asked(tree)):
+        assert len(asked) <= max_attributes
+        allowed = open_features(asked, 8, groups, max_attributes)
+        assert allowed
+        if tree.features[node] >= 0:
+            assert tree.features[node] in allowed
+        if tree.features[node] >= 0 and len(allowed) <= max_features:
+            child = tree.children[node]
+            gain = error(y, np.ones(40), nodes[node]) - sum(error(y, np.ones(40), nodes[c]) for c in (child, child + 1))
+            assert gain == pytest.approx(best_gain(codes, bins, y, np.ones(40), nodes[node], 1, allowed))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("max_features", [2, 4])
+def test_limits_that_allow_everything_grow_the_same_tree(max_features):
+    rng = np.random.default_rng(0)
+    block, n_categories = random_table(rng, 60, 4, missing=True, categories=True)
+    y = rng.normal(size=(60, 1))
+    plain = grow(block, y, n_categories=n_categories, max_leaves=12, max_features=max_features)[2]
+    for limits in ({"max_attributes": 4}, {"groups": np.array([[1, 1, 0, 0], [1, 1, 1, 1]], dtype=bool)}):
+        limited = grow(block, y, n_categories=n_categories, max_leaves=12, max_features=max_features, **limits)[2]
+        for ours, theirs in zip(plain, limited, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.kernel

@@ -34,6 +34,8 @@ FLAT = 1e-3
 TREES, NODES, FAILED, LEAVES = 0, 1, 2, 3
 """Places in a tally: trees and nodes of the forest, draws in a row that gave no tree, most leaves of the next one."""
 
+NO_GROUPS = np.empty((0, 0), dtype=np.bool_)
+
 ONE, TWO = np.uint64(1), np.uint64(2)
 """Steps of unsigned places: those need no check for counting from the end, which doubles the speed of short loops."""
 
@@ -51,12 +53,19 @@ class TreeLimits(NamedTuple):
         A node whose weighted variance, summed over the outputs, is not above it stays a leaf.
     max_conditions : int
         Most splits between the root and a node.
+    max_attributes : int
+        Most features asked on the way to a node, each counted once.
+    groups : ndarray of shape (n_groups, n_features)
+        Which features may be asked on the way to one node: those of a group, and each is in some group. Without groups
+        any may.
     """
 
     max_features: int
     min_samples_leaf: int = 1
     min_impurity: float = 0.0
     max_conditions: int = np.iinfo(np.int64).max
+    max_attributes: int = np.iinfo(np.int64).max
+    groups: BoolArray = NO_GROUPS
 
 
 class FeatureTable(NamedTuple):
@@ -478,27 +487,60 @@ def _is_bounded(nodes: Nodes, n_bins: IntArray, node: int, f: int) -> bool:
 
 
 @njit(nogil=True, error_model="numpy")
+def _find_open(nodes: Nodes, node: int, limits: TreeLimits, is_open: BoolArray) -> None:
+    """Write which features a node may be split by, given those that are asked on the way to it."""
+    is_open[:] = False
+    n_asked = 0
+    above = node
+    while above > 0:
+        above = nodes.parents[above]
+        f = nodes.features[above]
+        n_asked += 0 if is_open[f] else 1
+        is_open[f] = True
+    if n_asked >= limits.max_attributes:
+        return  # no other may join those
+    groups = limits.groups
+    if n_asked == 0 or len(groups) == 0:
+        is_open[:] = True
+        return
+    for g in range(len(groups)):
+        above = nodes.parents[node]
+        while above > 0 and groups[g, nodes.features[above]]:
+            above = nodes.parents[above]
+        if groups[g, nodes.features[above]]:  # and so has all that is asked
+            for f in range(len(is_open)):
+                is_open[f] |= groups[g, f]
+
+
+@njit(nogil=True, error_model="numpy")
 def _find_split(
     sample: Sample, table: FeatureTable, limits: TreeLimits, candidates: IntArray, state: Words, cells: FloatArray,
-    counted: bool, nodes: Nodes, node: int, space: Space, tie: float, min_weight: float
+    counted: bool, nodes: Nodes, node: int, is_open: BoolArray, space: Space, tie: float, min_weight: float
 ) -> float:  # fmt: skip
     """Write the best split of a node into `nodes` and return its gain, 0 if nothing gains.
 
-    `cells` is the histogram of the node if it is `counted`, else room for one.
+    `cells` is the histogram of the node if it is `counted`, else room for one, and `is_open` room for a flag a feature.
     """
     stride, first_cells, n_bins, n_categories, ways, _ = table
     sums, sides, n_rows = nodes.sums[node], nodes.sides[node], nodes.n_rows[node]
     begin = nodes.begins[node]
     n_candidates = len(candidates)
+    limited = limits.max_attributes < n_candidates or len(limits.groups) > 0
+    if limited:
+        _find_open(nodes, node, limits, is_open)
     gain = 0.0
+    n_tried = 0
     n_drawn: Integer = np.int64(0)  # a literal would compile what it is passed to twice
-    while n_drawn < n_candidates and gain == 0.0:
-        # As scikit-learn: go on drawing while no feature drawn so far can be split.
+    while n_drawn < n_candidates and (gain == 0.0 or n_tried < limits.max_features):
+        # As scikit-learn: go on drawing while no feature drawn so far can be split, and draw among the open ones.
         goal = n_drawn + 1 if n_drawn > 0 else min(limits.max_features, n_candidates)
         if limits.max_features < n_candidates:
             _draw_candidates(candidates, n_drawn, goal, state)
         for k in range(n_drawn, goal):
             f = candidates[k]
+            if limited and not is_open[f]:
+                continue
+            n_tried += 1
             if ways[f] != 0 and _is_bounded(nodes, n_bins, node, f):
                 continue
             if not counted:
@@ -614,6 +656,7 @@ def _grow_tree(
     n_outputs = len(level)
     keep_histograms = limits.max_features >= len(candidates) and histograms.shape[0] >= max_leaves
     spare, spare_rows = np.empty(work.shape), np.empty(len(work), dtype=np.int64)
+    is_open = np.empty(len(table.n_bins), dtype=np.bool_)
     space = Space(np.empty(257, dtype=np.int64), np.empty(257), np.empty(n_outputs))
     tie = 0.0
     min_weight = 0.0
@@ -665,7 +708,7 @@ def _grow_tree(
             if gains[node] != 0.0:
                 cells = histograms[slots[node] if keep_histograms else 0]
                 gains[node] = _find_split(
-                    sample, table, limits, candidates, state, cells, keep_histograms, nodes, node, space, tie,
+                    sample, table, limits, candidates, state, cells, keep_histograms, nodes, node, is_open, space, tie,
                     min_weight
                 )  # fmt: skip
 

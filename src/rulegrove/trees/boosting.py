@@ -1,6 +1,7 @@
 """Gradient boosting of small trees of random size: where the rules come from."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,8 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
     max_bins: int,
     are_days: BoolArray | None = None,
     max_conditions: int | None,
+    max_attributes: int | None = None,
+    groups: BoolArray | None = None,
     monotonic: IntArray | None = None,
     rng: np.random.Generator,
     n_threads: int = 1,
@@ -66,8 +69,8 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
         Rows of a tree, drawn without replacement.
     shrinkage : float
         How much each tree counts for those after it, the paper's nu; 0: every tree sees the targets themselves.
-    max_features, min_samples_leaf, min_impurity, max_conditions
-        Limits of the splits, see `TreeLimits`; no limit of the conditions if None.
+    max_features, min_samples_leaf, min_impurity, max_conditions, max_attributes, groups
+        Limits of the splits, see `TreeLimits`; those of conditions, attributes and groups do not hold if None.
     monotonic
         As in `TreeGrower`.
     max_bins : int
@@ -114,8 +117,8 @@ def grow_forest(  # a parameter for each one of the estimators that concerns tre
         n_threads=n_threads,
     )
     limits = TreeLimits(max_features, max(1, min_samples_leaf), float(min_impurity))
-    if max_conditions is not None:
-        limits = limits._replace(max_conditions=max_conditions)
+    optional: dict[str, Any] = {"max_conditions": max_conditions, "max_attributes": max_attributes, "groups": groups}
+    limits = limits._replace(**{name: value for name, value in optional.items() if value is not None})
     targets = np.ascontiguousarray(targets, dtype=np.float64)
     scores = np.tile(loss.best_constant(targets, weights), (n_rows, 1))
     vanished = _vanishing_size(loss, targets, scores)
