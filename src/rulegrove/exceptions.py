@@ -29,7 +29,7 @@ class UnknownCategoryWarning(RulegroveWarning):
 
 
 class DroppedRuleWarning(RulegroveWarning):
-    """A rule that was given cannot carry information (it holds on all rows, or on none) and was left out."""
+    """Rules that were given are left out: they hold on all rows or on none, or are about too many attributes."""
 
 
 class SampleWarning(RulegroveWarning):

@@ -114,6 +114,25 @@ def test_lengths_are_words_or_numbers(run, write, tmp_path):
         assert settled in result.stderr
 
 
+def test_groups_are_lists_of_names(run, write, tmp_path):
+    table = make_table()
+    data, model, (X, y) = write(table), tmp_path / "model.json", split(table)
+    for words, parameters in [
+        (
+            ["--interactions", f"{NAMES[0]}, Farbe", "--interactions", '["a,b", "Farbe"]'],
+            [[NAMES[0], "Farbe"], ["a,b", "Farbe"]],
+        ),
+        (["--interactions", "pairwise"], "pairwise"),
+    ]:
+        run("fit", data, "-t", TARGET, "-o", model, *words, "--max-attributes", "2", *FAST)
+        expected = RuleEnsembleClassifier(**SETTINGS, interactions=parameters, max_attributes=2).fit(X, y)
+        loaded = load_model(model)
+        np.testing.assert_array_equal(loaded.decision_function(X), expected.decision_function(X))
+        assert (loaded.interactions, loaded.max_attributes) == (parameters, 2)
+    told = run("fit", data, "-t", TARGET, "--interactions", "Farbe,Form", *FAST, code=1).stderr
+    assert "Error: `interactions` names 'Form', which is no attribute" in told
+
+
 def test_json_holds_the_whole_model(read_json, write, tmp_path):
     model = tmp_path / "model.json"
     document = read_json("fit", write(make_table()), "-t", TARGET, "-o", model, *FAST, *FOLDS)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulegrove import Glmnet, Pathbuild
-from rulegrove.cli.values import read_settings, read_solver, read_value
+from rulegrove.cli.values import read_groups, read_settings, read_solver, read_value
 from rulegrove.exceptions import InvalidInputError
 
 
@@ -41,6 +41,25 @@ def test_settings_of_a_solver_are_never_run(words):
             assert "`--solver`" in str(error)  # noqa: PT017
         except ValueError as error:
             assert "Invalid parameter" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["age,mass"], [["age", "mass"]]),
+        (["age , body mass", "glucose"], [["age", "body mass"], ["glucose"]]),
+        (['["income, net", "age"]', "age,3"], [["income, net", "age"], ["age", "3"]]),
+        (["no_interactions"], "no_interactions"),
+        (["pairwise", "age"], [["pairwise"], ["age"]]),
+    ],
+)
+def test_groups_of_attributes(words, expected):
+    assert read_groups(words) == expected
+
+
+def test_a_group_that_is_no_json_is_refused():
+    with pytest.raises(InvalidInputError, match="is no JSON"):
+        read_groups(['["age", mass]'])
 
 
 def test_only_what_was_given_is_set():

@@ -207,6 +207,7 @@ class EngineConformance:
             ("two", {"terms": "linear"}),
             ("two", {"rules": ["a > 0.5 and b <= 4"], "force_rules": True}),
             ("two", {"calibration": "isotonic"}),
+            ("two", {"interactions": [["a", "b"], ["b", "c"]], "max_attributes": 2}),
             ("three", {"multiclass": "shared"}),
             ("three", {"class_weight": {0: 1.0, 1: 2.0, 2: 0.0}}),
             ("number", {"tree_loss": "huber"}),

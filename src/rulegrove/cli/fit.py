@@ -8,7 +8,7 @@ import typer
 
 from rulegrove.cli import options
 from rulegrove.cli.errors import note, shows_progress
-from rulegrove.cli.parameters import ensemble_options, takes_parameters
+from rulegrove.cli.parameters import PANEL, ensemble_options, takes_parameters
 from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
 
@@ -40,6 +40,14 @@ def fit(
     force_rules: Annotated[
         bool, typer.Option("--force-rules", help="Put all of `--rules` into the model, without a penalty.")
     ] = False,
+    interactions: Annotated[
+        options.Names,
+        typer.Option(
+            metavar="COL,COL|pairwise|no_interactions",
+            help="Attributes that rules may be about together; once for each group. Those in none are one more group.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -65,6 +73,7 @@ def fit(
     from rulegrove.estimators.presets import find_settings
 
     words = {**parameters, "rules": None if rules is None else values.read_own_rules(rules), "force_rules": force_rules}
+    words["interactions"] = None if interactions is None else values.read_groups(interactions)
     settings = {**training.roles.settings, "verbose": int(shows_progress())}
     model = values.make_estimator(training.facts.task, training.facts.counts, words, **settings)
     training.fit(model)

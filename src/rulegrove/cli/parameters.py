@@ -20,7 +20,7 @@ from rulegrove.cli.options import Columns
 PANEL = "Parameters of the estimator"
 SEED = 0
 OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
-OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules")
+OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules", "interactions")
 
 # Words of all other annotations are read by `values`.
 _TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}

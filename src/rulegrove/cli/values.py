@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from rulegrove.cli.parameters import SEED
 from rulegrove.cli.places import check_file
 from rulegrove.cli.scoring import find_label
 from rulegrove.cli.words import suggest
+from rulegrove.estimators._limits import SHORTHANDS
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
@@ -115,6 +116,19 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
             for word, weight in chosen["class_weight"].items()
         }
     return kind(**chosen, **settings)
+
+
+def read_groups(words: Sequence[str]) -> str | list[Any]:
+    """Return groups of attributes, each written as ``age,mass`` or as a JSON list; or the word that stands for all.
+
+    Examples
+    --------
+    >>> read_groups(["age, mass", '["income, net", "age"]']), read_groups(["pairwise"])
+    ([['age', 'mass'], ['income, net', 'age']], 'pairwise')
+    """
+    if len(words) == 1 and words[0] in SHORTHANDS:
+        return words[0]
+    return [read_value(word) if word.startswith("[") else [name.strip() for name in word.split(",")] for word in words]
 
 
 def read_own_rules(path: Path) -> list[str]:

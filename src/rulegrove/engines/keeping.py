@@ -254,10 +254,11 @@ def refit(model: M, statistics: FitStatistics) -> M:
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
-        Its parameters are used, such as solver and selection; the solver "auto" solves once here, ``Glmnet()`` for
-        numbers and ``Glmnet(l1_ratio=0.5)`` for classes. What turns scores into probabilities needs rows, so it is
-        taken from its large model if it is fitted, which should have been with statistics kept, too. Short lists need
-        rows as well: ``max_terms="auto"`` is None here, and a number, or `max_rules`, is refused.
+        Its parameters are used, such as solver and selection; those by which rules are grown, such as `max_attributes`
+        and `interactions`, change nothing any more. The solver "auto" solves once here, ``Glmnet()`` for numbers and
+        ``Glmnet(l1_ratio=0.5)`` for classes. What turns scores into probabilities needs rows, so it is taken from its
+        large model if it is fitted, which should have been with statistics kept, too. Short lists need rows as well:
+        ``max_terms="auto"`` is None here, and a number, or `max_rules`, is refused.
     statistics : FitStatistics
         Those of a fit, merged with those of later rows.
 

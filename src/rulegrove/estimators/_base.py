@@ -24,6 +24,7 @@ from rulegrove._validation import (
 from rulegrove.columns import Columns, as_table, encode_columns, is_frame, list_names
 from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._limits import SHORTHANDS
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front, need_front
@@ -81,6 +82,8 @@ class BaseRuleEnsemble(BaseEstimator):
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "min_impurity": [Interval(Real, 0, None, closed="left")],
         "max_conditions": [Interval(Integral, 1, None, closed="left"), None],
+        "max_attributes": [Interval(Integral, 1, None, closed="left"), None],
+        "interactions": [StrOptions(set(SHORTHANDS)), "array-like", None],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "max_correlation": [Interval(Real, 0, 1, closed="right")],
         "stable": ["boolean"],
@@ -116,6 +119,8 @@ class BaseRuleEnsemble(BaseEstimator):
         min_samples_leaf: int = 5,
         min_impurity: float = 0.0,
         max_conditions: int | None = None,
+        max_attributes: int | None = None,
+        interactions: Any = None,
         max_bins: int = 255,
         max_correlation: float = 0.9,
         stable: bool = False,

@@ -120,7 +120,7 @@ def resolve_monotonic(monotonic: Any, features: Sequence[Feature], names: Sequen
     if monotonic is None:
         return None
     if isinstance(monotonic, Mapping):
-        pairs = [(_name(key, features, names), value) for key, value in monotonic.items()]
+        pairs = [(name_attribute(key, features, names, "monotonic"), value) for key, value in monotonic.items()]
     else:
         values = [monotonic] if isinstance(monotonic, str) or np.ndim(monotonic) != 1 else list(monotonic)
         if len(values) != len(names):
@@ -144,8 +144,8 @@ def resolve_monotonic(monotonic: Any, features: Sequence[Feature], names: Sequen
     return directions if directions.any() else None
 
 
-def _name(key: Any, features: Sequence[Feature], names: Sequence[str]) -> str:
-    """Return the name of an attribute or column that is given by its name, or by its position in the table."""
+def name_attribute(key: Any, features: Sequence[Feature], names: Sequence[str], parameter: str) -> str:
+    """Return the name of an attribute or column that a parameter gives by its name, or by its position in the table."""
     known = list(dict.fromkeys((*names, *(feature.name for feature in features))))
     if key in known:
         return str(key)
@@ -153,5 +153,5 @@ def _name(key: Any, features: Sequence[Feature], names: Sequence[str]) -> str:
         return names[int(key)]
     shown = ", ".join(repr(name) for name in known[:5])
     raise InvalidInputError(
-        f"`monotonic` names {key!r}, which is no attribute; there are {shown}{', ...' if len(known) > 5 else ''}."
+        f"`{parameter}` names {key!r}, which is no attribute; there are {shown}{', ...' if len(known) > 5 else ''}."
     )

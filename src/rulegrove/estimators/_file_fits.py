@@ -129,8 +129,11 @@ def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _encode_parameter(value) for name, value in parameters.items()}
 
 
-def _plain(value: Any) -> Any:
-    """Return a value that JSON has; one that it has not is a TypeError."""
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return a value that JSON has, lists in lists up to so deep; one that it has not is a TypeError."""
+    if depth > 0 and isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        ordered = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        return [_plain(item, depth - 1) for item in ordered]
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float) and not np.isfinite(plain):
         return {"float": repr(plain)}
@@ -140,15 +143,13 @@ def _plain(value: Any) -> Any:
 
 
 def _encode_parameter(value: Any) -> Any:
-    """Return a parameter: plain values, flat lists and dicts of them, solvers; of others only the name of the type."""
+    """Return a parameter: plain values, lists, lists of these, dicts, solvers; of others only the name of the type."""
     if type(value) in SOLVERS.values():
         return encode_solver(value)
     try:
         if isinstance(value, dict):
             return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
-        if isinstance(value, (list, tuple, np.ndarray)):
-            return [_plain(item) for item in value]
-        return _plain(value)
+        return _plain(value, depth=2)
     except TypeError:  # also that of an array of no dimensions
         return {"omitted": type(value).__name__}
 
@@ -170,10 +171,17 @@ def decode_parameters(value: Value, make: Callable[..., Any], *, solvers: bool =
 
 def _decode_parameter(value: Value, *, solvers: bool) -> Any:
     if isinstance(value.raw, list):
-        return [item.maybe(decode_label) for item in value.items()]
+        return [_decode_item(item) for item in value.items()]
     if isinstance(value.raw, dict) and "pairs" in value.raw:
         pairs = (pair.items(2) for pair in value.fields(["pairs"])["pairs"].items())
         return {key.maybe(decode_label): item.maybe(decode_label) for key, item in pairs}
     if solvers and isinstance(value.raw, dict) and "solver" in value.raw:
         return decode_solver(value)
+    return value.maybe(decode_label)
+
+
+def _decode_item(value: Value) -> Any:
+    """Return an item of a list, which may be a list itself."""
+    if isinstance(value.raw, list):
+        return [item.maybe(decode_label) for item in value.items()]
     return value.maybe(decode_label)

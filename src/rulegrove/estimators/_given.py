@@ -11,6 +11,7 @@ from rulegrove._warn import warn_user
 from rulegrove.columns import CHUNK_ROWS
 from rulegrove.design.bits import compile_rules
 from rulegrove.estimators._constraints import Constraints
+from rulegrove.estimators._limits import Limits
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import DroppedRuleWarning, InvalidInputError
@@ -41,13 +42,14 @@ class Given:
 NOTHING_GIVEN = Given()
 
 
-def take_given(settings: Settings, data: TrainingData, *, named: bool) -> Given:
+def take_given(settings: Settings, data: TrainingData, limits: Limits, *, named: bool) -> Given:
     """Return the rules that are given.
 
     Parameters
     ----------
     settings : Settings
     data : TrainingData
+    limits : Limits
     named : bool
         Whether the table has column names of its own.
     """
@@ -55,7 +57,12 @@ def take_given(settings: Settings, data: TrainingData, *, named: bool) -> Given:
     own: tuple[Rule, ...] = ()
     if settings.trees is not None:
         of_trees = take_trees(
-            settings.trees, data, named=named, n_rules=settings.n_candidates, max_conditions=settings.max_conditions
+            settings.trees,
+            data,
+            limits,
+            named=named,
+            n_rules=settings.n_candidates,
+            max_conditions=settings.max_conditions,
         )
     if settings.rules is not None:
         own = take_rules(settings.rules, data, forced=settings.force_rules, max_terms=settings.max_terms)
@@ -63,15 +70,17 @@ def take_given(settings: Settings, data: TrainingData, *, named: bool) -> Given:
 
 
 def take_trees(
-    trees: Any, data: TrainingData, *, named: bool, n_rules: int, max_conditions: int | None
+    trees: Any, data: TrainingData, limits: Limits, *, named: bool, n_rules: int, max_conditions: int | None
 ) -> tuple[Rule, ...]:
-    """Return rules of fitted trees, from all trees alike and those near the roots first.
+    """Return rules of fitted trees, from all trees alike and those near the roots first; warn of those beyond limits.
 
     Parameters
     ----------
     trees : object
         As `read_trees` takes it.
     data : TrainingData
+    limits : Limits
+        Rules that break them are left out.
     named : bool
         Whether the table has column names of its own.
     n_rules : int
@@ -81,7 +90,16 @@ def take_trees(
     """
     features = data.columns.features
     forest = read_trees(trees, features, named=named, has_missing=_find_missing(data), max_depth=max_conditions)
-    return draw_rules(forest, n_rules)
+    found = draw_rules(forest, n_rules if limits.allow_all else forest.n_nodes)
+    rules = tuple(filter(limits.allow, found))
+    if len(rules) < len(found):
+        warn_user(
+            f"{len(found) - len(rules):,} of {len(found):,} rules of `trees` are about attributes together that "
+            "`max_attributes` or `interactions` does not allow, and are left out; trees fitted within these limits "
+            "have no such rules.",
+            DroppedRuleWarning,
+        )
+    return rules[:n_rules]
 
 
 def _find_missing(data: TrainingData) -> BoolArray:

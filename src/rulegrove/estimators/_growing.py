@@ -11,6 +11,7 @@ from rulegrove.design.linear import LinearTerms, fit_linear_terms, keep_stronges
 from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._given import NOTHING_GIVEN, Given
+from rulegrove.estimators._limits import NO_LIMITS, Limits
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.autos import count_subsample, size_pool
 from rulegrove.estimators.settings import Settings
@@ -39,6 +40,7 @@ class Growth:
     loss : Loss
         Whose residuals the trees are grown on.
     constraints : Constraints
+    limits : Limits
     given : Given
         Rules that are not grown.
     """
@@ -48,6 +50,7 @@ class Growth:
     min_impurity: float
     loss: Loss
     constraints: Constraints = NO_CONSTRAINTS
+    limits: Limits = NO_LIMITS
     given: Given = NOTHING_GIVEN
 
 
@@ -101,6 +104,7 @@ def grow_rules(
         seen = find_strongest(
             block, targets, weights, n_categories, min_rows=least, most=autos.MOST_SPLIT, n_threads=n_threads
         )
+    limits = growth.limits.among(seen)
     of_both: dict[str, Any] = {
         "weights": weights,
         "n_categories": n_categories[seen],
@@ -111,6 +115,8 @@ def grow_rules(
         "min_samples_leaf": settings.min_samples_leaf,
         "min_impurity": growth.min_impurity,
         "max_conditions": settings.max_conditions,
+        "max_attributes": limits.max_attributes,
+        "groups": limits.groups,
         "on_progress": progress,
     }
     if grows and settings.stable:

@@ -64,6 +64,15 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         A node whose variance of residuals is no more than this is not split.
     max_conditions : int, default=None
         Most splits on the way to a rule, and so most conditions of it.
+    max_attributes : int, default=None
+        Most attributes that a rule is about; several conditions on one attribute count once. 1 gives a model without
+        interactions, 2 one that can be drawn pair by pair.
+    interactions : {"no_interactions", "pairwise"} or sequence of groups, default=None
+        Which attributes rules may be about together: those of a group, ``[["age", "income"], ["height", "weight"]]``,
+        by name or position. Groups may overlap, and attributes that are in none are one more group together, as with
+        scikit-learn's `interaction_cst`; so ``[["age", "income"]]`` keeps these two apart from all others. The words
+        say ``max_attributes=1`` and ``max_attributes=2``. Rules of `trees` that do not fit are left out, and told in a
+        warning. Linear terms have one attribute and are always allowed.
     max_bins : int, default=255
         Most bins of an attribute, at most 255; also the most categories.
     max_correlation : float, default=0.9
@@ -228,6 +237,13 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     >>> len(readable.rules_) <= 8, "max_terms" in readable.settings_
     (True, False)
 
+    Rules about two attributes at most, and the first two attributes with none of the others:
+
+    >>> apart = RuleEnsembleClassifier(n_candidates=200, max_attributes=2, interactions=[[0, 1]], random_state=0)
+    >>> together = {rule.features for rule in apart.fit(X, y).candidates_.rules if len(rule.features) > 1}
+    >>> (0, 1) in together, {len(pair) for pair in together}, any(a < 2 <= b for a, b in together)
+    (True, {2}, False)
+
     Rules from trees that are fitted already:
 
     >>> from sklearn.ensemble import RandomForestClassifier
@@ -266,6 +282,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         min_samples_leaf: int = 5,
         min_impurity: float = 0.0,
         max_conditions: int | None = None,
+        max_attributes: int | None = None,
+        interactions: Any = None,
         max_bins: int = 255,
         max_correlation: float = 0.9,
         stable: bool = False,

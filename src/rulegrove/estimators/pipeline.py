@@ -19,6 +19,7 @@ from rulegrove.estimators._fitting import Plan, Pool, fit_pools, spawn_pairs
 from rulegrove.estimators._given import check_directions, check_finite_weights, take_given
 from rulegrove.estimators._growing import Growth, check_candidates, check_subsample
 from rulegrove.estimators._judging import Judging, LineSums
+from rulegrove.estimators._limits import check_limits, resolve_limits
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._refitting import refit_pools
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
@@ -355,8 +356,11 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
         Whether the table has column names of its own.
     """
     check_candidates(settings.n_candidates)
-    given = take_given(settings, data, named=named)
-    directions = resolve_monotonic(settings.monotonic, data.columns.features, data.columns.names)
+    features, names = data.columns.features, data.columns.names
+    limits = resolve_limits(settings.interactions, settings.max_attributes, features, names)
+    given = take_given(settings, data, limits, named=named)
+    check_limits(given.own, limits, features)
+    directions = resolve_monotonic(settings.monotonic, features, names)
     constraints = Constraints(directions, frozenset(given.own if settings.force_rules else ()))
     target.check_constraints(constraints)
     check_directions(given.own, constraints, data)
@@ -366,6 +370,7 @@ def make_growth(settings: Settings, target: Target, data: TrainingData, *, named
         min_impurity=data.units.take_impurity(settings.min_impurity),
         loss=target.tree_loss(settings.tree_loss, data.targets[data.rows]),
         constraints=constraints,
+        limits=limits,
         given=given,
     )
 

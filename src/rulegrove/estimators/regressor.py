@@ -57,6 +57,15 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         A node whose variance of residuals is no more than this is not split.
     max_conditions : int, default=None
         Most splits on the way to a rule, and so most conditions of it.
+    max_attributes : int, default=None
+        Most attributes that a rule is about; several conditions on one attribute count once. 1 gives a model without
+        interactions, 2 one that can be drawn pair by pair.
+    interactions : {"no_interactions", "pairwise"} or sequence of groups, default=None
+        Which attributes rules may be about together: those of a group, ``[["age", "income"], ["height", "weight"]]``,
+        by name or position. Groups may overlap, and attributes that are in none are one more group together, as with
+        scikit-learn's `interaction_cst`; so ``[["age", "income"]]`` keeps these two apart from all others. The words
+        say ``max_attributes=1`` and ``max_attributes=2``. Rules of `trees` that do not fit are left out, and told in a
+        warning. Linear terms have one attribute and are always allowed.
     max_bins : int, default=255
         Most bins of an attribute, at most 255; also the most categories.
     max_correlation : float, default=0.9

@@ -29,6 +29,8 @@ class Settings:
     min_samples_leaf: int = 5
     min_impurity: float = 0.0
     max_conditions: int | None = None
+    max_attributes: int | None = None
+    interactions: Any = None
     max_bins: int = 255
     max_correlation: float = 0.9
     stable: bool = False

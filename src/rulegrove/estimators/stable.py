@@ -114,6 +114,8 @@ def grow_stable_rules(
     min_samples_leaf: int,
     min_impurity: float,
     max_conditions: int | None,
+    max_attributes: int | None = None,
+    groups: BoolArray | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Rule, ...]:
     """Grow rules on many half-samples and take those first that the most of them have.
@@ -125,7 +127,7 @@ def grow_stable_rules(
     Parameters
     ----------
     block, targets, weights, n_categories, are_days, loss, mean_leaves, min_samples_leaf, min_impurity
-        As in `grow_forest`.
+        As in `grow_forest`, like `max_attributes` and `groups`.
     n_rules : int
         Rules wanted, at most.
     max_conditions : int or None
@@ -182,6 +184,8 @@ def grow_stable_rules(
                 min_impurity=min_impurity,
                 max_bins=MAX_BINS,
                 max_conditions=MAX_CONDITIONS if max_conditions is None else max_conditions,
+                max_attributes=max_attributes,
+                groups=groups,
                 rng=rng,
             )
             counts.update(extract_rules(forest))
