@@ -37,6 +37,10 @@ class Reference:
         How much of the usual ridge each term has; all of it by default.
     first : ndarray of shape (n_terms,), bool, optional
         Terms that enter before the others, as long as they add anything.
+    prices : ndarray of shape (n_terms,), optional
+        What a gain of each term counts; 1 by default.
+    alike : ndarray of shape (n_terms, n_terms), bool, optional
+        Terms of which one alone may enter, unless they are forced.
 
     References
     ----------
@@ -63,6 +67,8 @@ class Reference:
     forced: BoolArray | None = None
     ridges: FloatArray | None = None
     first: BoolArray | None = None
+    prices: FloatArray | None = None
+    alike: BoolArray | None = None
 
     @property
     def ridge(self) -> FloatArray:
@@ -82,11 +88,14 @@ class Reference:
         if self.signs is not None:
             pulls = np.where(self.signs * pulls < 0.0, 0.0, pulls)
         squares = np.einsum("t...,t...->...", pulls, pulls)
-        return np.asarray(np.divide(squares, spreads, out=np.zeros_like(spreads), where=spreads > 0.0))
+        gains = np.divide(squares, spreads, out=np.zeros_like(spreads), where=spreads > 0.0)
+        return np.asarray(gains if self.prices is None else gains * self.prices)
 
 
 def order_terms(reference: Reference, n_terms: int) -> IntArray:
     """Return terms in the order in which they enter a growing subset: those that are forced, then the best each time.
+
+    Of terms that are alike one alone enters.
 
     The terms of the subset are made orthogonal as they enter (Gram-Schmidt, which on the Gram is a pivoted Cholesky
     factorisation), so that a step costs as much as there are terms in the subset, for each candidate.
@@ -110,9 +119,10 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
     entered: list[int] = []
     factor = np.empty((min(max(n_terms, len(first)), len(gram)), len(gram)))
     most = float(reference.gains(pulls, spreads).max(initial=0.0))
+    barred = np.zeros(len(gram), dtype=bool)
     while len(entered) < len(factor):
         gains = reference.gains(pulls, spreads)
-        gains[entered] = 0.0
+        gains[barred] = 0.0
         if reference.first is not None and gains[reference.first].max(initial=0.0) > LEAST_GAIN * most:
             gains[~reference.first] = 0.0
         term = first[len(entered)] if len(entered) < len(first) else int(np.argmax(gains))
@@ -125,4 +135,7 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
         spreads -= row**2
         factor[len(entered)] = row
         entered.append(term)
+        barred[term] = True
+        if reference.alike is not None:
+            barred |= reference.alike[term]
     return np.array(entered, dtype=np.int64)

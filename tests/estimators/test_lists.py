@@ -19,20 +19,38 @@ from rulegrove.estimators._lists import (
     GROWTH,
     RIDGE_OF_LINES,
     Large,
+    Maker,
     Sheet,
     list_lengths,
-    make_lists,
     score_large,
     score_lists,
 )
 from rulegrove.estimators._training import Encoded, TrainingData
 from rulegrove.estimators.front import LONGEST
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.steady import ALIKE
 from rulegrove.projection import LEAST_SURE, OfNumbers, OfProbabilities
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.subset import RIDGE
 
 N_ROWS = 90
+
+
+def make_lists(sheet, goals, large, lengths, projection, constraints, *, joint=False, n_threads=1, **more):
+    steadiness, n_lines_first = more.get("steadiness", 0.0), more.get("n_lines_first", 0)
+    return Maker(projection, constraints, joint, steadiness, n_threads).make(
+        sheet, goals, large, lengths, n_lines_first
+    )
+
+
+def find_families(held, n_terms):
+    """Which of some terms are rules that hold on nearly the same rows."""
+    alike = np.zeros((n_terms, n_terms), dtype=bool)
+    n_rules = held.shape[1]
+    shared = held.T @ held
+    either = shared.diagonal()[:, None] + shared.diagonal() - shared
+    alike[:n_rules, :n_rules] = (shared >= ALIKE * either) & (either > 0)
+    return alike
 
 
 def make_data(seed=0, *, weighted=False, n_rows=N_ROWS):
@@ -167,7 +185,9 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint,
             wanted, curved = logit(near), weights * np.mean(near * (1.0 - near), axis=1)
         ridge = RIDGE * np.average((own - np.average(own, axis=0, weights=curved)) ** 2, axis=0, weights=curved).mean()
         ridges = ridge * ridges_of(large.terms[output])[used]
-        found = search_naively(own, wanted, lengths, ridges, None, [], curved)
+        n_rules = int(np.searchsorted(used, len(large.terms[output].rules)))
+        alike = find_families(own[:, :n_rules], used.size)
+        found = search_naively(own, wanted, lengths, ridges, None, [], curved, alike=alike)
         subsets.append([used[places] for places in found])
     filled = fill_words(goals.T), fill_words(weights / weights.sum())
     for place, points in enumerate(lists):
@@ -278,9 +298,7 @@ def test_a_model_that_has_no_shorter_lists_has_no_scores_of_them():
     data, X = make_data(4)
     large = make_large(X, 4)
     sheet = Sheet.of(data, data.rows, large, 0)
-    lists = make_lists(
-        sheet, score_large(sheet, large), large, [], OfNumbers(), NO_CONSTRAINTS, joint=False, n_threads=1
-    )
+    lists = make_lists(sheet, score_large(sheet, large), large, [], OfNumbers(), NO_CONSTRAINTS)
     assert lists == []
     assert score_lists(data.columns, np.arange(7), large, lists, 1).shape == (0, 7, 1)
 

@@ -79,17 +79,12 @@ def test_opposite_columns_have_one_name_and_full_correlation():
 
 def test_the_stable_option_is_stabler():
     X, y = load("pima", return_X_y=True)
-    (default, stable), (short_default, short_stable) = (
-        [
-            stability_report(
-                make(stable=flag, max_terms=length, terms="rules"), X, y, vary="seeds", n_repeats=3, random_state=0
-            )
-            for flag in (False, True)
-        ]
-        for length in (None, 10)
+    default, stable = (
+        stability_report(make(stable=flag, max_terms=10), X, y, n_repeats=4, random_state=0)
+        for flag in (False, True)
     )
-    assert stable.rule_jaccard > 0.6 > default.rule_jaccard
-    assert short_stable.rule_jaccard > 2 * short_default.rule_jaccard
+    assert stable.rule_jaccard > default.rule_jaccard + 0.1
+    assert stable.n_terms <= 10
 
 
 def test_several_classes_categories_and_missing_values():

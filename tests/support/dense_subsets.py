@@ -27,12 +27,14 @@ def _solve(dense, scores, terms, ridges, weights):
     return stacked, wanted, np.linalg.lstsq(stacked, wanted, rcond=None)[0]
 
 
-def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None):
-    """Subsets by one least-squares fit for each try: the best further term each time."""
+def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None, prices=None, alike=None):
+    """Subsets by one least-squares fit for each try: the best further term each time, unless it is like another."""
+    prices = np.ones(dense.shape[1]) if prices is None else prices
+    alike = np.zeros((dense.shape[1], dense.shape[1]), dtype=bool) if alike is None else alike
 
     def gain(others, term):
         given = ridges, weights
-        return sum(
+        return prices[term] * sum(
             unexplained(dense, score, others, *given) - unexplained(dense, score, [*others, term], *given)
             for score in scores.T[:, :, None]
             if signs is None or signs[term] * solve_last(dense, score, [*others, term], *given) >= 0.0
@@ -42,7 +44,9 @@ def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None):
     most = max(gain([], term) for term in range(dense.shape[1]))
     for length in lengths:
         while len(terms) < length:
-            outside = [term for term in range(dense.shape[1]) if term not in terms]
+            outside = [term for term in range(dense.shape[1]) if term not in terms and not alike[term, terms].any()]
+            if not outside:
+                break
             best = max(outside, key=lambda term: gain(terms, term))
             if gain(terms, best) <= LEAST_GAIN * most:
                 break

@@ -49,6 +49,14 @@ class BitMatrix:
         """Number of columns."""
         return len(self.words)
 
+    def first(self, n_rows: int) -> "BitMatrix":
+        """Return the same columns for the first rows, so many of them or all there are."""
+        if n_rows >= self.n_rows:
+            return self
+        words = self.words[:, : -(-n_rows // 64)].copy()
+        words[:, -1:] &= np.uint64(2 ** (1 + (n_rows - 1) % 64) - 1)
+        return BitMatrix(words, n_rows)
+
     def counts(self) -> IntArray:
         """Rows of each rule, an ndarray of shape (n_rules,)."""
         counts: IntArray = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)

@@ -90,6 +90,10 @@ class Terms:
         """Other names of a column; a linear term has none."""
         return self.aliases[column] if column < len(self.rules) else ()
 
+    def count_conditions(self) -> IntArray:
+        """Return how many conditions each term has; a linear term has none."""
+        return np.array([len(rule.conditions) for rule in self.rules] + [0] * self.linear.n_terms, dtype=np.int64)
+
     @property
     def scales(self) -> FloatArray:
         """Design units in one unit of each term: 1 for a rule, the scale of a linear term."""

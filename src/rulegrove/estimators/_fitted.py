@@ -8,9 +8,9 @@ import numpy as np
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import CHUNK_ROWS, locate_sources
 from rulegrove.design.bits import compile_rules
+from rulegrove.design.statistics import Margins
 from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
-from rulegrove.estimators._design import Outline
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._training import TrainingData
@@ -32,16 +32,16 @@ class _Entry:
 
 
 def make_model(
-    data: TrainingData, runs: Sequence[Sequence[Outline]], large: Large, points: Sequence[Point] | None = None
+    data: TrainingData, runs: Sequence[Sequence[Margins]], large: Large, points: Sequence[Point] | None = None
 ) -> Fitted:
     """Return the terms of a model, the most important first.
 
     Parameters
     ----------
     data : TrainingData
-    runs : sequence of sequence of Outline
-        The designs of each run: one for all outputs, or one for each. A term that several of them have is one term of
-        the model.
+    runs : sequence of sequence of Margins
+        What the rows say of the terms of each run: of one pool for all outputs, or of one for each. A term that several
+        of them have is one term of the model.
     large : Large
         The large model.
     points : sequence of (ndarray of shape (n_terms,), float), optional
@@ -51,15 +51,16 @@ def make_model(
     entries: dict[Term, _Entry] = {}
     intercepts, output_means = np.empty(len(points)), np.empty(len(points))
     for output, (coef, intercept) in enumerate(points):
-        place, terms = output if len(runs[0]) == 1 else 0, large.terms[output]
-        own = [designs[0 if len(designs) == 1 else output].margins for designs in runs]
-        output_means[output] = own[0].y_sum[place] / own[0].weight + data.offset
+        terms = large.terms[output]
+        own = [(pools[0], output) if len(pools) == 1 else (pools[output], 0) for pools in runs]
+        first, place = own[0]
+        output_means[output] = first.y_sum[place] / first.weight + data.offset
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * terms.scales[columns]
         intercepts[output] = intercept - own_units @ terms.centers[columns] + data.offset
         for column, value in zip(columns.tolist(), own_units, strict=True):
             term, (run, source) = terms[column], large.trace(output, column)
-            margins = own[run]
+            margins, place = own[run]
             mean = margins.x_sum[source] / margins.weight
             if term not in entries:
                 mean_target = margins.x_y[source, place] / (margins.x_sum[source] or 1.0) + data.offset

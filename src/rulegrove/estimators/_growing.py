@@ -15,7 +15,6 @@ from rulegrove.estimators._limits import NO_LIMITS, Limits
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.autos import count_subsample, size_pool
 from rulegrove.estimators.settings import Settings
-from rulegrove.estimators.stable import grow_stable_rules
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Loss
 from rulegrove.rules.extract import extract_rules
@@ -52,6 +51,10 @@ class Growth:
     constraints: Constraints = NO_CONSTRAINTS
     limits: Limits = NO_LIMITS
     given: Given = NOTHING_GIVEN
+
+    def allows(self, rule: Rule) -> bool:
+        """Whether a rule keeps to the limits and can have a coefficient of the right sign."""
+        return self.limits.allow(rule) and self.constraints.sign(rule) is not None
 
 
 def check_candidates(n_candidates: int) -> None:
@@ -98,45 +101,38 @@ def grow_rules(
     rules: tuple[Rule, ...] = growth.given.of_trees or ()
     grows = growth.given.of_trees is None and settings.n_candidates > 0 and settings.terms != "linear"
     targets, n_categories, monotonic = data.targets[pool], data.columns.n_categories, growth.constraints.monotonic
-    seen = np.arange(len(block))
     if grows:
         least = settings.min_samples_leaf
         seen = find_strongest(
             block, targets, weights, n_categories, min_rows=least, most=autos.MOST_SPLIT, n_threads=n_threads
         )
-    limits = growth.limits.among(seen)
-    of_both: dict[str, Any] = {
-        "weights": weights,
-        "n_categories": n_categories[seen],
-        "are_days": data.columns.are_days[seen],
-        "loss": growth.loss,
-        "n_rules": settings.n_candidates,
-        "mean_leaves": settings.mean_leaves,
-        "min_samples_leaf": settings.min_samples_leaf,
-        "min_impurity": growth.min_impurity,
-        "max_conditions": settings.max_conditions,
-        "max_attributes": limits.max_attributes,
-        "groups": limits.groups,
-        "on_progress": progress,
-    }
-    if grows and settings.stable:
-        rules = grow_stable_rules(block if seen.size == len(block) else block[seen], targets, **of_both)
-    elif grows:
+        limits = growth.limits.among(seen)
         forest = grow_forest(
             block if seen.size == len(block) else block[seen],
             targets,
-            **of_both,
+            weights=weights,
+            n_categories=n_categories[seen],
+            are_days=data.columns.are_days[seen],
+            loss=growth.loss,
+            n_rules=settings.n_candidates,
+            mean_leaves=settings.mean_leaves,
             subsample=min(subsample, pool.size),
             shrinkage=settings.shrinkage,
             max_features=growth.max_features,
+            min_samples_leaf=settings.min_samples_leaf,
+            min_impurity=growth.min_impurity,
             max_bins=settings.max_bins,
+            max_conditions=settings.max_conditions,
+            max_attributes=limits.max_attributes,
+            groups=limits.groups,
             monotonic=None if monotonic is None else monotonic[seen],
             rng=rng,
             n_threads=n_threads,
+            on_progress=progress,
         )
         rules = extract_rules(forest)
-    if grows and seen.size < len(block):
-        rules = tuple(move_rule(rule, seen.tolist()) for rule in rules)
+        if seen.size < len(block):
+            rules = tuple(move_rule(rule, seen.tolist()) for rule in rules)
     allowed = np.full(data.columns.n_features, 1) if settings.terms == "rules" else n_categories
     # What no sign suits must go before equal and nearly equal rules are counted, or it could stand for one of use.
     if growth.given.own:

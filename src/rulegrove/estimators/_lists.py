@@ -17,6 +17,7 @@ from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._design import as_problems
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.front import LONGEST
+from rulegrove.estimators.steady import find_alike, price_terms
 from rulegrove.projection import Listed, Point, Projection, project
 from rulegrove.rules.rule import Rule
 from rulegrove.subset import Reference, order_terms
@@ -38,11 +39,14 @@ class Large:
     origins : tuple of tuple of (int, int), optional
         For each output where each column comes from, where the model is the average of several: which of them has it,
         and its column there.
+    listed : tuple of ndarray of shape (n_terms,), bool, optional
+        Columns of each output that lists are made of; by default those that the large model uses.
     """
 
     terms: tuple[Terms, ...]
     points: tuple[Point, ...]
     origins: tuple[tuple[tuple[int, int], ...], ...] | None = None
+    listed: tuple[BoolArray, ...] | None = None
 
     @classmethod
     def average(cls, runs: Sequence["Large"]) -> "Large":
@@ -54,17 +58,49 @@ class Large:
         terms, points, origins = zip(*merged, strict=True)
         return cls(terms, points, origins)
 
+    def offer(self, rules: Sequence[Sequence[Rule]], run: int) -> "Large":
+        """Return the same model with rules that lists are made of, beside the linear terms that it uses.
+
+        Parameters
+        ----------
+        rules : sequence of sequence of Rule
+            Of each output.
+        run : int
+            Where columns of new rules come from; their places there are those among all rules, each taken once.
+        """
+        places = {rule: place for place, rule in enumerate(dict.fromkeys(rule for own in rules for rule in own))}
+        merged = []
+        for output, (terms, (coef, intercept)) in enumerate(zip(self.terms, self.points, strict=True)):
+            known, offered, n_rules = set(terms.rules), set(rules[output]), len(terms.rules)
+            new = tuple(rule for rule in rules[output] if rule not in known)
+            listed = [rule in offered for rule in terms.rules] + [True] * len(new) + (coef[n_rules:] != 0.0).tolist()
+            origins = [self.trace(output, column) for column in range(len(terms))]
+            merged.append(
+                (
+                    Terms(terms.rules + new, terms.linear, terms.aliases + ((),) * len(new)),
+                    (np.concatenate([coef[:n_rules], np.zeros(len(new)), coef[n_rules:]]), intercept),
+                    (*origins[:n_rules], *((run, places[rule]) for rule in new), *origins[n_rules:]),
+                    np.array(listed),
+                )
+            )
+        terms, points, origins, listed = zip(*merged, strict=True)
+        return Large(terms, points, origins, listed)
+
+    def find_listed(self, output: int) -> BoolArray:
+        """Return the columns of an output that lists are made of."""
+        return self.points[output][0] != 0.0 if self.listed is None else self.listed[output]
+
     def trace(self, output: int, column: int) -> tuple[int, int]:
         """Return which run a column comes from, and its place there."""
         return (0, column) if self.origins is None else self.origins[output][column]
 
     @property
     def used_features(self) -> IntArray:
-        """Attributes of its terms, ascending."""
+        """Attributes of its terms and of those that lists are made of, ascending."""
         used = {
             feature
-            for terms, (coef, _) in zip(self.terms, self.points, strict=True)
-            for column in np.flatnonzero(coef).tolist()
+            for output, (terms, (coef, _)) in enumerate(zip(self.terms, self.points, strict=True))
+            for column in np.flatnonzero((coef != 0.0) | self.find_listed(output)).tolist()
             for feature in terms[column].features
         }
         return np.array(sorted(used), dtype=np.int64)
@@ -73,6 +109,11 @@ class Large:
     def n_terms(self) -> int:
         """Most terms of an output."""
         return max(int(np.count_nonzero(coef)) for coef, _ in self.points)
+
+    @property
+    def n_listed(self) -> int:
+        """Most terms that lists of an output are made of."""
+        return max(int(np.count_nonzero(self.find_listed(output))) for output in range(len(self.terms)))
 
 
 def _average(parts: Sequence[tuple[Terms, Point]]) -> tuple[Terms, Point, tuple[tuple[int, int], ...]]:
@@ -120,10 +161,13 @@ class Sheet:
     columns : Columns
         Attributes that are not used have no values.
     weights : ndarray of shape (n_rows,), optional
+    n_real : int
+        Rows that are not imagined, the first ones.
     """
 
     columns: Columns
     weights: FloatArray | None
+    n_real: int
 
     @classmethod
     def of(cls, data: TrainingData, rows: IntArray, large: Large, n_imagined: int) -> "Sheet":
@@ -146,7 +190,7 @@ class Sheet:
         arrays = dict(zip(used.tolist(), np.hstack(blocks), strict=True))
         values = [arrays.get(feature, nothing) for feature in range(data.columns.n_features)]
         columns = Columns(data.columns.features, values, nothing.size)
-        return cls(columns, None if weights is None else np.tile(weights, n_copies))
+        return cls(columns, None if weights is None else np.tile(weights, n_copies), rows.size)
 
     @property
     def rows(self) -> IntArray:
@@ -154,64 +198,133 @@ class Sheet:
         return np.arange(self.columns.n_rows)
 
 
-def make_lists(
-    sheet: Sheet,
-    goals: FloatArray,
-    large: Large,
-    lengths: Sequence[int],
-    projection: Projection,
-    constraints: Constraints,
-    *,
-    joint: bool,
-    n_threads: int,
-    n_lines_first: int = 0,
-) -> list[list[Point]]:
-    """Return a list of each length: one point for each output, all but a few of its coefficients zero.
+@dataclass(frozen=True)
+class Maker:
+    """What makes lists of a large model.
 
-    Parameters
+    Attributes
     ----------
-    sheet : Sheet
-        Coefficients that cannot do without rows are solved for on the first ones.
-    goals : ndarray of shape (n_rows, n_outputs)
-        What the large model says of the rows.
-    large : Large
-    lengths : sequence of int
-        Most terms of an output, rising.
     projection : Projection
     constraints : Constraints
     joint : bool
         Whether a term enters for all outputs or for none; they then share their candidates.
+    steadiness : float
+        Price of conditions, as in `price_terms`.
     n_threads : int
-    n_lines_first : int
-        Of how many lengths, the shortest ones, there is another list behind these, in which linear terms enter before
-        rules. A rule says more of a class than any single line and so would always be the first, even where a few lines
-        say more than as many rules.
     """
-    outputs = range(len(large.points))
-    parts = [list(outputs)] if joint else [[output] for output in outputs]
-    orders = [lengths, lengths[:n_lines_first]]
 
-    def find(part: Sequence[int]) -> list[_Found]:
-        n_own = n_threads if len(parts) == 1 else 1
-        return _find(sheet, goals[:, part], large, part, orders, projection, constraints, n_own)
+    projection: Projection
+    constraints: Constraints
+    joint: bool
+    steadiness: float
+    n_threads: int
 
-    solved = slice(0, projection.most_rows)
-    weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
-    weights = weights[solved] / weights[solved].sum()
-    with one_blas_thread():
-        found = [one for part in run_tasks(find, parts, n_threads) for one in part]
+    def order(
+        self, sheet: Sheet, goals: FloatArray, large: Large, longest: int, *, lines_first: bool
+    ) -> list[list[Term]]:
+        """Return for each output its terms in the order in which they enter lists, up to the longest one.
 
-        def follow(places: range) -> list[list[Point]]:
-            lists, near = [], found
-            for place in places:
-                points = _project(projection, near, place, goals[solved], weights)
-                near = [own.near(place, point) for own, point in zip(found, points, strict=True)]
-                lists.append([own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)])
-            return lists
+        Parameters
+        ----------
+        sheet, goals, large
+            As in `make`.
+        longest : int
+        lines_first : bool
+            Whether linear terms enter before rules.
+        """
+        lengths: list[list[int]] = [[], [longest]] if lines_first else [[longest], []]
+        found = self._find(sheet, goals, large, lengths)
+        return [[large.terms[output][int(own.kept[place])] for place in own.order] for output, own in enumerate(found)]
 
-        n_lists = len(lengths) + n_lines_first
-        of_orders = run_tasks(follow, [range(len(lengths)), range(len(lengths), n_lists)], n_threads)
-        return [points for lists in of_orders for points in lists]
+    def make(
+        self, sheet: Sheet, goals: FloatArray, large: Large, lengths: Sequence[int], n_lines_first: int = 0
+    ) -> list[list[Point]]:
+        """Return a list of each length: one point for each output, all but a few of its coefficients zero.
+
+        Parameters
+        ----------
+        sheet : Sheet
+            Coefficients that cannot do without rows are solved for on the first ones.
+        goals : ndarray of shape (n_rows, n_outputs)
+            What the large model says of the rows.
+        large : Large
+        lengths : sequence of int
+            Most terms of an output, rising.
+        n_lines_first : int
+            Of how many lengths, the shortest ones, there is another list behind these, in which linear terms enter
+            before rules. A rule says more of a class than any single line and so would always be the first, even where
+            a few lines say more than as many rules.
+        """
+        solved = slice(0, self.projection.most_rows)
+        weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
+        weights = weights[solved] / weights[solved].sum()
+        with one_blas_thread():
+            found = self._find(sheet, goals, large, [lengths, lengths[:n_lines_first]])
+
+            def follow(places: range) -> list[list[Point]]:
+                lists, near = [], found
+                for place in places:
+                    points = _project(self.projection, near, place, goals[solved], weights)
+                    near = [own.near(place, point) for own, point in zip(found, points, strict=True)]
+                    lists.append([own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)])
+                return lists
+
+            n_lists = len(lengths) + n_lines_first
+            of_orders = run_tasks(follow, [range(len(lengths)), range(len(lengths), n_lists)], self.n_threads)
+            return [points for lists in of_orders for points in lists]
+
+    def _find(self, sheet: Sheet, goals: FloatArray, large: Large, orders: Sequence[Sequence[int]]) -> list["_Found"]:
+        """Find the terms of the lists of each output: of some lengths, and of some with lines first."""
+        outputs = range(len(large.points))
+        parts = [list(outputs)] if self.joint else [[output] for output in outputs]
+
+        def find(part: Sequence[int]) -> list[_Found]:
+            n_own = self.n_threads if len(parts) == 1 else 1
+            return self._find_together(sheet, goals[:, part], large, part, orders, n_own)
+
+        return [one for part in run_tasks(find, parts, self.n_threads) for one in part]
+
+    def _find_together(
+        self,
+        sheet: Sheet,
+        goals: FloatArray,
+        large: Large,
+        outputs: Sequence[int],
+        orders: Sequence[Sequence[int]],
+        n_threads: int,
+    ) -> list["_Found"]:
+        """Find the terms of lists of outputs that are chosen together: of some lengths, some with lines first."""
+        terms = large.terms[outputs[0]]
+        spared = self.constraints.unpenalised(terms)
+        used = np.any([large.find_listed(output) for output in outputs], axis=0)
+        kept = np.flatnonzero(used if spared is None else used | spared)
+        taken = terms.take(kept)
+        program = compile_rules(taken.rules, sheet.columns.n_features)
+        solved = sheet.rows[: self.projection.most_rows]
+        bits, linear = evaluate_terms(sheet.columns, solved, program, taken.linear, n_threads)
+        responses, weights = self.projection.linearise(goals, sheet.weights)
+        statistics = collect_statistics(
+            sheet.columns, program, taken.linear, responses, weights=weights, n_threads=n_threads
+        )
+        problems = as_problems(statistics.moments())
+        pulls = np.array([problem.x_y for problem in problems])
+        forced = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
+        lines = np.arange(len(kept)) >= len(taken.rules)
+        ridges = np.where(forced, 0.0, np.where(lines, RIDGE_OF_LINES, 1.0))
+        signs, gram = self.constraints.signs(taken), problems[0].gram
+        alike = np.zeros(gram.shape, dtype=bool)
+        alike[: len(taken.rules), : len(taken.rules)] = find_alike(bits.first(sheet.n_real))
+        prices = price_terms(taken.count_conditions(), self.steadiness)
+        subsets, order = [], np.empty(0, dtype=np.int64)
+        for first, lengths in zip((None, lines), orders, strict=True):
+            reference = Reference(gram, pulls, signs, forced, ridges, first, prices, alike)
+            order = order_terms(reference, max(lengths)) if lengths else order
+            subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
+        means, spreads = _describe(bits, linear, None if sheet.weights is None else sheet.weights[solved])
+        slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
+        start = np.zeros(len(kept))
+        listed = [Listed(bits.words, slopes, means, spreads, gram, own, ridges, start, None, signs) for own in pulls]
+        return [_Found(kept, own, subsets, order, len(terms)) for own in listed]
 
 
 def _project(
@@ -240,11 +353,12 @@ def _fill_words(goals: FloatArray, weights: FloatArray) -> tuple[FloatArray, Flo
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The terms of an output's lists: those of the large model, and which of them each list has."""
+    """The terms of an output's lists: those that lists are made of, which of them each list has, the order of entry."""
 
     kept: IntArray
     listed: Listed
     subsets: list[IntArray]
+    order: IntArray
     n_terms: int
 
     def near(self, place: int, point: Point) -> "_Found":
@@ -259,47 +373,6 @@ class _Found:
         wide = np.zeros(self.n_terms)
         wide[self.kept] = self.listed.start
         return wide, intercept
-
-
-def _find(
-    sheet: Sheet,
-    goals: FloatArray,
-    large: Large,
-    outputs: Sequence[int],
-    orders: Sequence[Sequence[int]],
-    projection: Projection,
-    constraints: Constraints,
-    n_threads: int,
-) -> list[_Found]:
-    """Find the terms of lists of outputs that are chosen together: of some lengths, and of some with lines first."""
-    terms = large.terms[outputs[0]]
-    spared = constraints.unpenalised(terms)
-    used = np.any([large.points[output][0] != 0 for output in outputs], axis=0)
-    kept = np.flatnonzero(used if spared is None else used | spared)
-    taken = terms.take(kept)
-    program = compile_rules(taken.rules, sheet.columns.n_features)
-    solved = sheet.rows[: projection.most_rows]
-    bits, linear = evaluate_terms(sheet.columns, solved, program, taken.linear, n_threads)
-    responses, weights = projection.linearise(goals, sheet.weights)
-    statistics = collect_statistics(
-        sheet.columns, program, taken.linear, responses, weights=weights, n_threads=n_threads
-    )
-    problems = as_problems(statistics.moments())
-    pulls = np.array([problem.x_y for problem in problems])
-    forced = np.zeros(len(kept), dtype=bool) if spared is None else spared[kept]
-    lines = np.arange(len(kept)) >= len(taken.rules)
-    ridges = np.where(forced, 0.0, np.where(lines, RIDGE_OF_LINES, 1.0))
-    signs, gram = constraints.signs(taken), problems[0].gram
-    subsets = []
-    for first, lengths in zip((None, lines), orders, strict=True):
-        reference = Reference(gram, pulls, signs, forced, ridges, first)
-        order = order_terms(reference, max(lengths, default=0))
-        subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
-    means, spreads = _describe(bits, linear, None if sheet.weights is None else sheet.weights[solved])
-    slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
-    start = np.zeros(len(kept))
-    listed = [Listed(bits.words, slopes, means, spreads, gram, own, ridges, start, None, signs) for own in pulls]
-    return [_Found(kept, own, subsets, len(terms)) for own in listed]
 
 
 def _describe(bits: BitMatrix, linear: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

@@ -21,7 +21,13 @@ LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
 
 def refit_pools(
-    data: TrainingData, folds: IntArray, pools: Sequence[Pool], *, by_rows: bool, n_threads: int
+    data: TrainingData,
+    folds: IntArray,
+    pools: Sequence[Pool],
+    *,
+    by_rows: bool,
+    n_threads: int,
+    ridge: Ridge | None = None,
 ) -> tuple[list[Pool], Ridge | None]:
     """Return pools with coefficients that were solved for once more, and the ridges that were chosen.
 
@@ -36,11 +42,13 @@ def refit_pools(
     by_rows : bool
         Whether the loss needs rows; otherwise it is the squared error of one output.
     n_threads : int
+    ridge : Ridge, optional
+        Given, so that no rows need to be held out.
     """
     if not all(pool.kept for pool in pools):
         return list(pools), None
     n_folds = len(pools[0].fold_terms)
-    held_out = sample_held_out(data, folds, n_folds)
+    held_out = sample_held_out(data, folds, n_folds) if ridge is None else np.empty(0, dtype=np.int64)
 
     def learned(part: int) -> IntArray:
         return data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
@@ -59,13 +67,14 @@ def refit_pools(
 
     with one_blas_thread():
         parts = range(1, 1 + n_folds)
-        refits, weights = zip(
-            *run_tasks(prepare, [(part, autos.SEARCH_ROWS) for part in parts], n_threads), strict=True
-        )
-        if not sum(weights):
+        prepared = run_tasks(prepare, [(part, autos.SEARCH_ROWS) for part in parts], n_threads)
+        refits, weights = [own for own, _ in prepared], [weight for _, weight in prepared]
+        if ridge is None and not sum(weights):
             return list(pools), None
-        ridge, n_learned = choose_ridge(refits, weights, data.n_counted, n_threads), learned(1).size
         final: list[Refit] = [prepare((0, autos.REFIT_ROWS))[0], *refits]
+        if ridge is None:
+            ridge = choose_ridge(refits, weights, data.n_counted, n_threads)
+        n_learned = learned(1).size if n_folds else 0
         if by_rows and n_learned > autos.SEARCH_ROWS:  # n rows tell as much of coefficients as n times the ridge
             ridge = ridge.scaled(autos.SEARCH_ROWS / min(n_learned, autos.REFIT_ROWS))
             final[1:] = [own for own, _ in run_tasks(prepare, [(part, autos.REFIT_ROWS) for part in parts], n_threads)]

@@ -10,17 +10,20 @@ import numpy as np
 from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
+from rulegrove.design.statistics import Margins
+from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
-from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut, make_model
 from rulegrove.estimators._fitting import Pool
+from rulegrove.estimators._growing import Growth
 from rulegrove.estimators._judging import Judging, LineSums, measure_lines
-from rulegrove.estimators._lists import Large, Scorer, Sheet, list_lengths, make_lists, score_large, score_lists
+from rulegrove.estimators._lists import Large, Maker, Scorer, Sheet, list_lengths, score_large, score_lists
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units, shift
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.front import LONGEST, Front, FrontLine
 from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.steady import STEADINESS, Goal, offer_rules
 from rulegrove.estimators.target import Target
 from rulegrove.projection import Point
 from rulegrove.rules.rule import Rule
@@ -35,16 +38,53 @@ class Shortening:
     Attributes
     ----------
     target : Target
-    constraints : Constraints
+    growth : Growth
+        Whose settings, constraints and limits lists keep to.
     joint : bool
         Whether a term enters for all outputs or for none.
     n_threads : int
     """
 
     target: Target
-    constraints: Constraints
+    growth: Growth
     joint: bool
     n_threads: int
+
+    @property
+    def steadiness(self) -> float:
+        """How much lists are to have what other rows would choose again."""
+        stable = self.growth.settings.stable
+        return STEADINESS if stable is True else float(stable)
+
+    def offer(self, data: TrainingData, rows: IntArray, large: Large, link: Link | None, run: int) -> Large:
+        """Return a large model with rules that other rows would choose again, of which lists are to be made.
+
+        Given rules and trees have no others beside them.
+        """
+        settings = self.growth.settings
+        if not self.steadiness or not settings.grows or settings.terms == "linear":
+            return large
+        drawn = draw_rows(data, rows)
+        sheet = Sheet.of(data, drawn, large, 0)
+        responses, weights = self.target.projection.linearise(self._find_goals(data, sheet, large, link), sheet.weights)
+        outputs = range(responses.shape[1])
+        parts = [list(outputs)] if self.joint else [[output] for output in outputs]
+        offers = offer_rules(
+            data.columns.take(drawn),
+            Goal.of(responses, weights),
+            parts,
+            sheet.weights,
+            n_categories=data.columns.n_categories,
+            are_days=data.columns.are_days,
+            max_conditions=settings.max_conditions,
+            steadiness=self.steadiness,
+            allows=self.growth.allows,
+        )
+        return large.offer([offers[0 if self.joint else output] for output in outputs], run)
+
+    def _find_goals(self, data: TrainingData, sheet: Sheet, large: Large, link: Link | None) -> FloatArray:
+        """Return what the large model says of rows, in the units that lists are made in."""
+        return shift(self.target.goals(score_large(sheet, large), link), -find_unit(data))
 
     def make(
         self,
@@ -55,23 +95,31 @@ class Shortening:
         lengths: Sequence[int],
         n_lines_first: int = 0,
     ) -> list[list[Point]]:
-        """Return the lists of a large model that was fitted to these rows, as `make_lists` does."""
+        """Return the lists of a large model that was fitted to these rows, as `Maker.make` does."""
         if not lengths:
             return []
-        sheet = Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
-        goals, exponent = self.target.goals(score_large(sheet, large), link), find_unit(data)
-        lists = make_lists(
-            sheet,
-            shift(goals, -exponent),
-            large,
-            lengths,
-            self.target.projection,
-            self.constraints,
-            joint=self.joint,
-            n_threads=self.n_threads,
-            n_lines_first=n_lines_first,
-        )
+        exponent, sheet = find_unit(data), self._draw_sheet(data, rows, large)
+        lists = self.maker.make(sheet, self._find_goals(data, sheet, large, link), large, lengths, n_lines_first)
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
+
+    def order(
+        self, data: TrainingData, rows: IntArray, large: Large, link: Link | None, longest: int, *, lines_first: bool
+    ) -> list[list[Term]]:
+        """Return for each output the terms of its lists in the order in which they enter, as `Maker.order` does."""
+        sheet = self._draw_sheet(data, rows, large)
+        return self.maker.order(
+            sheet, self._find_goals(data, sheet, large, link), large, longest, lines_first=lines_first
+        )
+
+    @property
+    def maker(self) -> Maker:
+        """What makes the lists."""
+        projection, constraints = self.target.projection, self.growth.constraints
+        return Maker(projection, constraints, self.joint, self.steadiness, self.n_threads)
+
+    def _draw_sheet(self, data: TrainingData, rows: IntArray, large: Large) -> Sheet:
+        """Return the rows to make lists from, with imagined ones where there are few."""
+        return Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
 
 
 def make_front(
@@ -85,6 +133,7 @@ def make_front(
     *,
     honest: bool,
     n_lines: int,
+    count: Callable[[Sequence[Rule]], Margins],
     judge: Callable[[Judging], LineSums],
     progress: Progress,
 ) -> Front:
@@ -110,22 +159,28 @@ def make_front(
     n_lines : int
         Lines of an output that lists may begin with, to compete with the others up to twice as many terms; longer lists
         have what they need of them in either order.
+    count : callable
+        What counts rules over all rows of the table.
     judge : callable
         What judges lines on all held-out rows of the table that the data were drawn from.
     progress : Progress
     """
     target, link = shortening.target, whole.model.link
     n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
-    lengths = list_lengths(large.n_terms, len(shortening.constraints.forced))
-    n_first = bisect.bisect_right(lengths, 2 * n_lines) if n_folds and n_lines else 0
+    large = shortening.offer(data, data.rows, large, link, len(runs))
+    lengths = list_lengths(large.n_listed, len(shortening.growth.constraints.forced))
+    n_first = bisect.bisect_right(lengths, 2 * n_lines) if n_folds and n_lines and large.listed is None else 0
     stage, done = progress.stage("Shortening"), [0]
     alone = n_folds > 0 and shortening.n_threads > 1
     own_shortening = replace(shortening, n_threads=1) if alone else shortening
 
     def make(part: int) -> tuple[Large, list[list[Point]]]:
         """Make the lists of the whole data, or without a fold."""
-        own = large if part == 0 else Large.average([large_of_fold(pools, part - 1) for pools in runs])
-        rows = data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
+        own, rows = large, data.rows
+        if part:
+            rows = rows[folds[rows] != part - 1]
+            own = Large.average([large_of_fold(pools, part - 1) for pools in runs])
+            own = shortening.offer(data, rows, own, link, len(runs))
         found = own_shortening.make(data, rows, own, link, lengths, n_first)
         done[0] += 1
         stage(done[0], 1 + n_folds)
@@ -133,10 +188,12 @@ def make_front(
 
     (_, lists), *of_folds = run_tasks(make, range(1 + n_folds), shortening.n_threads if alone else 1)
     front = partial(Front, meaning=target.meaning)
-    designs = [[pool.design for pool in pools] for pools in runs]
+    margins = [[pool.design.margins for pool in pools] for pools in runs]
+    if large.listed is not None:
+        margins.append([count_offered(large, lists, count)])
 
     def describe(points: Sequence[Sequence[Point]], links: Sequence[Link | None]) -> list[Fitted]:
-        lines = [make_model(data, designs, large, own) for own in points]
+        lines = [make_model(data, margins, large, own) for own in points]
         shares = share_rules(target, data, [line.model for line in lines])
         return [
             _link(target, whole.model, replace(line, class_shares=shares), own)
@@ -182,6 +239,21 @@ def make_front(
         ),
         base_loss=target.base_loss(*(sums.targets / sums.weight)),
     )
+
+
+def count_offered(
+    large: Large, lists: Sequence[Sequence[Point]], count: Callable[[Sequence[Rule]], Margins]
+) -> Margins:
+    """Return what all rows of the table tell of the rules that were offered, as far as lists have them."""
+    found: dict[int, Rule] = {}
+    run = max(own for origins in large.origins or () for own, _ in origins)
+    for output, terms in enumerate(large.terms):
+        for column in np.flatnonzero(np.any([points[output][0] != 0.0 for points in lists], axis=0)).tolist():
+            source, place = large.trace(output, column)
+            if source == run:
+                found[place] = terms.rules[column]
+    places = np.array(sorted(found), dtype=np.int64)
+    return count([found[place] for place in places.tolist()]).place(places, int(places.max(initial=-1)) + 1)
 
 
 def choose_orders(losses: FloatArray, n_first: int) -> list[int]:

@@ -310,6 +310,29 @@ def _check_classes(folds: IntArray, n_folds: int, codes: IntArray, labels: AnyAr
             )
 
 
+def split_halves(keys: AnyArray, rows: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Split rows at random into two halves that share none, each with its share of every class or target.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows,) or (n_rows, n_keys)
+        Numbers by which all rows are alike or near.
+    rows : ndarray of shape (n_split,)
+        Positions of the rows to split.
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, other = split_halves(np.array([0, 0, 1, 1]), np.arange(4), np.random.default_rng(0))
+    >>> sorted([*one, *other]) == [0, 1, 2, 3] and {int(k > 1) for k in one} == {0, 1}
+    True
+    """
+    shuffled = rng.permutation(rows)
+    dealt = shuffled[np.lexsort(np.atleast_2d(keys[shuffled].T))]
+    return np.sort(dealt[::2]), np.sort(dealt[1::2])
+
+
 def make_rng(random_state: Any) -> np.random.Generator:
     """One generator for the whole fit, from anything that scikit-learn takes as `random_state`."""
     if isinstance(random_state, (int, np.integer)):

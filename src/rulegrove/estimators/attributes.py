@@ -32,7 +32,7 @@ from rulegrove.estimators._design import build_design
 from rulegrove.estimators._growing import draw_pool, grow_rules
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._sampling import Chance
-from rulegrove.estimators._training import TrainingData, make_rng
+from rulegrove.estimators._training import TrainingData, make_rng, split_halves
 from rulegrove.estimators.autos import count_subsample
 from rulegrove.estimators.classes import Classes
 from rulegrove.estimators.elimination import RidgeFit, eliminate
@@ -40,7 +40,6 @@ from rulegrove.estimators.number import Number
 from rulegrove.estimators.pipeline import Training, make_growth, prepare_solver, read_training
 from rulegrove.estimators.presets import OF_SELECTOR, find_settings, settle_preset
 from rulegrove.estimators.settings import Settings
-from rulegrove.estimators.stable import split_halves
 from rulegrove.estimators.target import Target
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError

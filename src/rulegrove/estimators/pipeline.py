@@ -4,12 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_features, count_threads
+from rulegrove.design.linear import join_linear
+from rulegrove.design.statistics import Margins
 from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
 from rulegrove.estimators._constraints import Constraints, resolve_monotonic
@@ -35,6 +38,7 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import LOSSES
 from rulegrove.refit import Ridge
+from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
 from rulegrove.solvers import BaseSolver, Glmnet, Path, Solver, make_solver
 
@@ -176,6 +180,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     chance = Chance.of(settings.random_state)
     training = read_training(source, target, settings, solver, chance)
     data, target = training.data, training.target
+    units = data.units
     settled = settle(settings, target, data, solver)
     plan = make_plan(settings, settled, training, refits=by_rows)
     parts = target.split(data, settings)
@@ -183,6 +188,11 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
 
     def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
         return source.count(requests, training.code, progress)
+
+    def count_rules(rules: Sequence[Rule]) -> Margins:
+        request = Request(tuple(rules), join_linear([]), apart=False)
+        [counted] = source.count([request], training.code, progress)
+        return units.give_margins(counted.keep_rules(np.arange(len(rules))).moments().margins)
 
     def judge(judging: Judging) -> LineSums:
         return source.judge(judging, training.code, progress)
@@ -203,7 +213,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     if not lists:
         progress.close()
         return fit
-    shortening = Shortening(target, plan.growth.constraints, target.shares_terms, plan.n_threads)
+    shortening = Shortening(target, plan.growth, target.shares_terms, plan.n_threads)
     front = make_front(
         shortening,
         data,
@@ -216,6 +226,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         n_lines=max(terms.linear.n_terms for terms in large.terms)
         if any(ridge.lines < ridge.rules for ridge in ridges)
         else 0,
+        count=count_rules,
         judge=judge,
         progress=progress,
     )
@@ -422,7 +433,7 @@ def link_large(
     held_out : HeldOut, optional
         Scores to fit probabilities to.
     """
-    fitted = make_model(data, [[pool.design for pool in pools] for pools in runs], large)
+    fitted = make_model(data, [[pool.design.margins for pool in pools] for pools in runs], large)
     first = runs[0][0].outputs[0]
     target, model = target.finish(fitted, first.solver, held_out, refitted=first.refitted is not None)
     return replace(fitted, model=model, class_shares=share_rules(target, data, [model])), target

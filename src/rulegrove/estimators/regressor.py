@@ -71,12 +71,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     max_correlation : float, default=0.9
         Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
         candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
-    stable : bool, default=False
-        Whether to prefer rules that come back: thresholds are round numbers near 40 quantiles, rules have at most
-        `max_conditions` (or four) conditions, and the candidates are those that the most of ten half-samples of the
-        rows grow, whatever the seed. Such trees try all attributes; `subsample`, `shrinkage`, `max_features` and
-        `max_bins` do not matter. The list reads well and is much the same for other seeds, but not for other rows;
-        ``python -m benchmarks.attributes rules`` measures both, and what it costs in error.
+    stable : bool or float, default=False
+        Whether to prefer lists that other rows of the same kind would lead to as well. Their rules have one condition,
+        or two, at thresholds near nine quantiles of an attribute; linear terms come before rules, and one condition
+        before two, unless the gain in fit is as many times as large. A number between 0 and 1 asks for more or less
+        of it; True is 0.8, where a condition must be worth five times as much as none. ``terms="rules"`` has rules
+        alone. The large model is the same as without. `docs/insight.md` has the front between error and stability.
     monotonic : dict or array-like of shape (n_features,), default=None
         Attributes with which the prediction may only rise (1) or only fall (-1), all else being equal: by name or
         position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all known

@@ -33,7 +33,7 @@ class Settings:
     interactions: Any = None
     max_bins: int = 255
     max_correlation: float = 0.9
-    stable: bool = False
+    stable: bool | float = False
     monotonic: Any = None
     terms: str = "both"
     trees: Any = None

@@ -18,9 +18,8 @@ from rulegrove._validation import check_weights
 from rulegrove.columns import as_table
 from rulegrove.design.bits import BitMatrix
 from rulegrove.estimators._base import BaseRuleEnsemble, fit_chosen
-from rulegrove.estimators._training import make_rng
+from rulegrove.estimators._training import make_rng, split_halves
 from rulegrove.estimators.rule_table import RankedTerm
-from rulegrove.estimators.stable import split_halves
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.inspection._sample import check_model, read_sample
 
