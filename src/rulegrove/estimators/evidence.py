@@ -1,0 +1,216 @@
+"""What rows that did not choose the rules say about each of them: estimates, tests, and what they establish."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._frames import Backend, make_frame
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.estimators.rule_table import RankedTerm
+
+OF_FIT = "the rows of the fit"
+ESTABLISHED, SUGGESTION = "established", "suggestion"
+ESTIMATED = ("support", "confidence", "mean_target", "lift", "coefficient")
+TESTED = ("p_value", "adjusted_p_value", "p_value_given_others", "adjusted_p_value_given_others")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """An estimate for each rule, with an interval.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rules,)
+        NaN where no row tells.
+    low, high : ndarray of shape (n_rules,)
+        Ends of the intervals, each for its rule alone; as wide as can be where no row tells.
+    low_all, high_all : ndarray of shape (n_rules,), optional
+        Ends of wider intervals, which hold for all rules at once.
+    """
+
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    low_all: FloatArray | None = None
+    high_all: FloatArray | None = None
+
+    def to_columns(self, name: str) -> dict[str, FloatArray]:
+        """Return the columns of a data frame."""
+        ends = {"low": self.low, "high": self.high, "low_all": self.low_all, "high_all": self.high_all}
+        return {name: self.values, **{f"{name}_{end}": own for end, own in ends.items() if own is not None}}
+
+
+@dataclass(frozen=True, eq=False)
+class RuleEvidence:
+    """What some rows say of each rule: how often it holds, what comes true there, and what that establishes.
+
+    Every rule makes a claim, fixed before these rows were looked at: where it holds, its class is more frequent than
+    among all rows (other classes, if it speaks against its class), or the number is larger on average (smaller, if its
+    coefficient is negative). The marginal test is of that claim against the base rate; the test given the others is
+    of the same sign of its population coefficient beside all other terms of the list. Both have one side.
+
+    Attributes
+    ----------
+    rules : tuple of RankedTerm
+        The rules of the model, in rank order; linear terms are left out.
+    level : float
+        Level of the intervals.
+    false_discovery_rate : float
+        Expected share of false claims among those that are established, at most.
+    n_rows : int
+        Number of rows.
+    n_held : ndarray of shape (n_rules,)
+        Number of rows on which each rule holds.
+    support : Estimates
+        Share of the rows on which a rule holds.
+    coefficient : Estimates
+        Of each rule in the best model of all terms of the list on these rows, by least squares for numbers, by the log
+        loss of its class for classes (log odds); infinite intervals where the rows do not tell.
+    p_value : ndarray of shape (n_rules,)
+        How often chance alone, at the base rate, would bear out the claim as well.
+    p_value_given_others : ndarray of shape (n_rules,)
+        How often it would if the population coefficient of the rule were zero beside the other terms of the list,
+        whether the list is right or not.
+    adjusted_p_value, adjusted_p_value_given_others : ndarray of shape (n_rules,)
+        The least false discovery rates at which each claim is established, for rules that overlap in any way.
+    exact : bool
+        Whether the marginal tests are exact: those of classes on rows of one weight are, all others are approximate.
+    n_given_others : int
+        Rows by which the tests given the others go; fewer than `n_rows` of very many rows.
+    weighted_by : str
+        Which rows grew the rules, chose among them and set their weights.
+    confidence : Estimates or None
+        Share of the class the rule speaks for (of all others, for one that speaks against its class) where it holds;
+        None in regression.
+    lift : Estimates or None
+        Confidence over the share of the same class among all rows: 1 says nothing; None in regression.
+    mean_target : Estimates or None
+        Mean target where the rule holds; None for classes.
+    """
+
+    rules: tuple[RankedTerm, ...]
+    level: float
+    false_discovery_rate: float
+    n_rows: int
+    n_held: IntArray
+    support: Estimates
+    coefficient: Estimates
+    p_value: FloatArray
+    p_value_given_others: FloatArray
+    adjusted_p_value: FloatArray
+    adjusted_p_value_given_others: FloatArray
+    exact: bool
+    n_given_others: int
+    weighted_by: str = OF_FIT
+    confidence: Estimates | None = None
+    lift: Estimates | None = None
+    mean_target: Estimates | None = None
+
+    @property
+    def established(self) -> BoolArray:
+        """Which rules bear out their claim against the base rate, at the false discovery rate."""
+        return self.adjusted_p_value <= self.false_discovery_rate
+
+    @property
+    def established_given_others(self) -> BoolArray:
+        """Which rules say something that the other terms of the list do not, at the false discovery rate."""
+        return self.adjusted_p_value_given_others <= self.false_discovery_rate
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a row for each rule: what the training rows said, the estimates with their intervals, the tests.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which kind of data frame; None takes the first of them that is installed.
+        """
+        return make_frame(self.to_dict(), backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns of the data frame by name."""
+        columns: dict[str, Any] = {
+            "rank": [rule.rank for rule in self.rules],
+            "rule": [rule.text for rule in self.rules],
+            "n_held": self.n_held,
+        }
+        if self.confidence is not None:
+            columns["class"] = [f"{'not ' * rule.against}{rule.speaks_for}" for rule in self.rules]
+        for name in ESTIMATED:
+            estimates: Estimates | None = getattr(self, name)
+            if estimates is None:
+                continue
+            if name != "lift":
+                columns[f"{name}_in_training"] = np.array([getattr(rule, name) for rule in self.rules], dtype=float)
+            columns |= estimates.to_columns(name)
+        columns |= {name: getattr(self, name) for name in TESTED}
+        return {
+            **columns,
+            "established": self.established,
+            "established_given_others": self.established_given_others,
+        }
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """For each rule "established", "established given the others" (but not alone), or "suggestion"."""
+        pairs = zip(self.established.tolist(), self.established_given_others.tolist(), strict=True)
+        return tuple(
+            ESTABLISHED if alone else f"{ESTABLISHED} given the others" if beside else SUGGESTION
+            for alone, beside in pairs
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is established and what is only suggested, and by which rows."""
+        chosen = f"Rules and weights come from {self.weighted_by}."
+        if not self.rules:
+            return ("The list has no rule to be tested.", chosen)
+        rate = f"false discovery rate {100.0 * self.false_discovery_rate:.3g} %"
+        verdicts = np.array(self.verdicts)
+        return (
+            f"Established on {self.n_rows:,} rows that did not choose them: {self._name(self.established)} ({rate}).",
+            f"Beyond what the other terms of the list say: {self._name(self.established_given_others)} ({rate}).",
+            f"Suggestions only: {self._name(verdicts == SUGGESTION)}.",
+            chosen,
+            self._tell_exactness(),
+        )
+
+    def _name(self, chosen: BoolArray) -> str:
+        """Name some rules by their ranks."""
+        ranks = [str(rule.rank) for rule, here in zip(self.rules, chosen, strict=True) if here]
+        if not ranks:
+            return "none"
+        return f"rule{'s' * (len(ranks) > 1)} {', '.join(ranks)}"
+
+    def _tell_exactness(self) -> str:
+        """Say which tests are exact."""
+        given = f"on {self.n_given_others:,} of the rows " if self.n_given_others < self.n_rows else ""
+        first = "exact" if self.exact else "approximate"
+        return f"Tests against the base rate are {first}, those given the other terms {given}approximate."
+
+    def to_text(self) -> str:
+        """Return the sentences, and a line for each rule."""
+        return "\n".join([*self.sentences, *self._lines()])
+
+    def _lines(self) -> Iterable[str]:
+        """Tell of each rule how it did."""
+        for place, (rule, verdict) in enumerate(zip(self.rules, self.verdicts, strict=True)):
+            found = f"p = {self.p_value[place]:.2g}, given the others {self.p_value_given_others[place]:.2g}"
+            yield f"{rule.rank}. {rule.text}: {self.tell(place)}; {found}: {verdict}"
+
+    def tell(self, place: int) -> str:
+        """Say what came true where a rule holds.
+
+        Parameters
+        ----------
+        place : int
+            Of the rule among `rules`.
+        """
+        rule, held = self.rules[place], f"on {self.n_held[place]:,} rows"
+        if self.confidence is not None and self.lift is not None:
+            label = f"{'not ' * rule.against}{rule.speaks_for}"
+            share, lift = self.confidence.values[place], self.lift.values[place]
+            return f"{label} {held}, {share:.1%} of them, {lift:.2f} times the base rate"
+        assert self.mean_target is not None
+        return f"mean {self.mean_target.values[place]:.4g} {held}"
