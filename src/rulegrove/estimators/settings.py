@@ -45,6 +45,7 @@ class Settings:
     selection: str | float = "auto"
     cv: Any = 5
     honest_cv: bool | str = "auto"
+    evidence: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
