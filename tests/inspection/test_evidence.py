@@ -245,7 +245,8 @@ def test_what_is_established_is_told_in_words():
     assert chosen == "Rules and weights come from the rows of the fit."
     assert exact.startswith("Tests against the base rate are exact")
     text = found.to_text()
-    assert len(text.splitlines()) == 5 + len(found.rules)
+    assert len(text.splitlines()) == 5 + 1 + len(found.rules)
+    assert repr(found) == text
     assert all(verdict in text for verdict in found.verdicts)
     linear, table, y, _, _ = held_out("linear only")
     assert rule_evidence(linear, table, y).to_text().startswith("The list has no rule to be tested.")

@@ -26,6 +26,7 @@ from rulegrove.estimators._chance import score_tails
 _UNKNOWN = 1e-8  # share of a term's variation that is left beside the others, below which rows cannot tell them apart
 _FREE = 1e-8  # ridge of log odds: next to none, but no coefficient is infinite
 _CERTAIN = 12.0  # log odds in either direction, beyond which a coefficient has no end
+_LEAST_LEFT = 0.1  # of a row's residual that is reckoned with, where the model goes by that row alone
 _MOST_STEPS = 60
 _NEAR = 1e-9  # promise of a further step, as a share of the weight
 
@@ -59,6 +60,11 @@ class TargetSums(NamedTuple):
     def size(self) -> FloatArray:
         """Rows of equal weight that would tell as much."""
         return np.where(self.weight2 > 0, self.weight**2 / np.maximum(self.weight2, np.finfo(np.float64).tiny), 0.0)
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Return the variance of the target in each set of rows, and its third central moment."""
+        mean, second, third = self.y / self.weight, self.y2 / self.weight, self.y3 / self.weight
+        return np.maximum(second - mean**2, 0.0), third - 3.0 * mean * second + 2.0 * mean**3
 
     def residuals(self, means: FloatArray) -> FloatArray:
         """Return the weighted sums of what targets exceed means by."""
@@ -205,12 +211,13 @@ def weigh_beside(
     size = sums.weight.sum() ** 2 / sums.weight2.sum()  # rows of equal weight that would tell as much
     freedom = max(size - columns.shape[1], 1.0)
     whole, p_values, coefs, errors = family.fit(columns, sums), [], [], []
+    stretched = _stretch(columns, sums, whole)
     for place, sign in zip((rules + 1).tolist(), signs, strict=True):
         own, others = columns[:, place], np.delete(columns, place, axis=1)
         _, total, variance, third = _score(own, others, sums, family.fit(others, sums))
         grown = variance * size / freedom
         p_values.append(score_tails(*(np.array([part]) for part in (sign * total, grown, sign * third)))[0])
-        bend, _, variance, _ = _score(own, others, sums, whole)
+        bend, _, variance, _ = _score(own, others, sums, whole, stretched)
         scale = scales[place - 1]
         known = bend > 0.0 and variance > 0.0 and not family.is_certain(whole.coef[place] / scale)
         coefs.append(whole.coef[place] / scale if known else np.nan)
@@ -218,7 +225,20 @@ def weigh_beside(
     return GivenOthers(np.array(p_values), np.array(coefs), np.array(errors), freedom)
 
 
-def _score(own: FloatArray, others: FloatArray, sums: TargetSums, fitted: Fitted) -> tuple[float, float, float, float]:
+def _stretch(columns: FloatArray, sums: TargetSums, fitted: Fitted) -> FloatArray:
+    """Return how much larger a squared residual of each line would be, had the model not seen its row (HC3).
+
+    A row is one of usual weight, so that lines of equal terms may be one.
+    """
+    inverse = _invert(((fitted.bends * sums.weight)[:, None] * columns).T @ columns)
+    usual = sums.weight2.sum() / sums.weight.sum()
+    leverages = np.sum(columns @ inverse * columns, axis=1) * fitted.bends * usual
+    return np.asarray(1.0 / np.maximum(1.0 - leverages, _LEAST_LEFT) ** 2)
+
+
+def _score(
+    own: FloatArray, others: FloatArray, sums: TargetSums, fitted: Fitted, stretched: FloatArray | float = 1.0
+) -> tuple[float, float, float, float]:
     """Return how a term bends the loss beside the others, its score, and the variance and third moment of that."""
     bends = sums.weight * fitted.bends
     turned = (bends[:, None] * others).T
@@ -227,7 +247,7 @@ def _score(own: FloatArray, others: FloatArray, sums: TargetSums, fitted: Fitted
     if bend <= _UNKNOWN * float(bends @ own**2):
         return 0.0, 0.0, 0.0, 0.0
     plain = left**2 @ (fitted.variances * sums.weight2)
-    robust = left**2 @ sums.squares(fitted.means)
+    robust = left**2 @ (stretched * sums.squares(fitted.means))
     third = left**3 @ (fitted.thirds * sums.weight3)
     return bend, float(left @ sums.residuals(fitted.means)), float(max(plain, robust)), float(third)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.stats import beta, norm, pearson3
 from scipy.stats import t as student
 
 from rulegrove._typing import FloatArray
@@ -132,3 +132,28 @@ def estimate_means(
     half = student.isf((1.0 - level) / 2.0, freedom) * np.sqrt(variance / freedom)
     low[several], high[several] = mean - half, mean + half
     return Estimates(means, low, high)
+
+
+def enclose_means(
+    means: Estimates, size: FloatArray, spread: FloatArray, skewness: FloatArray, level: float
+) -> Estimates:
+    """Widen Student's intervals to what targets that vary as those of all rows do would ask for.
+
+    Few rows of a skewed target are often all alike, and Student's interval much too short. The normal or the gamma
+    distribution is taken, whichever goes farther; see `score_tails`.
+
+    Parameters
+    ----------
+    means : Estimates
+        With Student's intervals of this level.
+    size : ndarray of shape (n_rules,)
+        Rows of each group, of equal weight.
+    spread, skewness : ndarray of shape (n_rules,)
+        Standard deviation and skewness of the target among all rows.
+    level : float
+    """
+    miss, root = (1.0 - level) / 2.0, np.sqrt(np.maximum(size, np.finfo(np.float64).tiny))
+    skew, normal = np.where(size > 0, skewness / root, 0.0), norm.isf(miss)
+    down, up = np.maximum(normal, pearson3.isf(miss, skew)), np.maximum(normal, -pearson3.ppf(miss, skew))
+    low, high = means.values - down * spread / root, means.values + up * spread / root
+    return Estimates(means.values, np.fmin(means.low, low), np.fmax(means.high, high))

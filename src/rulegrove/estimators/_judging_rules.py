@@ -16,6 +16,7 @@ from rulegrove.estimators._evidence_counts import EvidenceCounter, EvidenceCount
 from rulegrove.estimators._given_others import OfNumbers, OfShares, TargetSums, weigh_beside
 from rulegrove.estimators._intervals import (
     count_in,
+    enclose_means,
     enclose_shares,
     estimate_lifts,
     estimate_means,
@@ -59,14 +60,15 @@ class Found(NamedTuple):
     ----------
     held, everywhere : TargetSums
         Of the target that a rule speaks about, for each rule: where it holds, and on all rows.
-    estimates : dict of Estimates
+    told : dict
+        Estimates, and base rates of classes.
     p_values : ndarray of shape (n_rules,)
     exact : bool
     """
 
     held: TargetSums
     everywhere: TargetSums
-    estimates: dict[str, Estimates]
+    told: dict[str, Any]
     p_values: FloatArray
     exact: bool
 
@@ -103,7 +105,7 @@ def judge_rules(counter: EvidenceCounter, table: RuleTable, counts: EvidenceCoun
         exact=found.exact,
         n_given_others=counts.table.n_rows,
         weighted_by=asking.weighted_by,
-        **found.estimates,
+        **found.told,
     )
 
 
@@ -137,6 +139,7 @@ def _judge_classes(
         everywhere,
         {
             "confidence": _share(held.y, held.weight, held.size, level),
+            "base_rate": base,
             "lift": hold_together(lift(estimate_shares, level), lift(enclose_shares, count_in(level, len(rules)))),
         },
         _count_events(held, everywhere) if exact else _compare_means(held, everywhere, np.ones(len(rules))),
@@ -174,13 +177,12 @@ def _compare_means(held: TargetSums, everywhere: TargetSums, signs: FloatArray) 
     """
     total = everywhere.weight
     means, share = everywhere.y / total, held.weight / total
-    first = everywhere.y2 / total - means**2
-    third = everywhere.y3 / total - 3.0 * means * everywhere.y2 / total + 2.0 * means**3
+    second, third = everywhere.moments()
 
     def left(power: int, here: FloatArray, whole: FloatArray) -> FloatArray:
         return np.asarray((1.0 - share) ** power * here + (-share) ** power * (whole - here))
 
-    plain = np.maximum(first, 0.0) * left(2, held.weight2, everywhere.weight2)
+    plain = second * left(2, held.weight2, everywhere.weight2)
     robust = left(2, held.squares(means), everywhere.squares(means))
     size = everywhere.size
     variances = np.maximum(plain, robust) * size / np.maximum(size - 1.0, 1.0)
@@ -195,16 +197,21 @@ def _judge_numbers(
     """Compare the mean target where each rule holds with that of all rows."""
     held = TargetSums(*counts.held.T)
     everywhere = TargetSums(*np.broadcast_to(counts.everywhere, counts.held.shape).T)
+    each = count_in(level, len(rules))
 
-    def mean(level: float) -> Estimates:
-        found = estimate_means(held.y, held.y2, held.weight, held.size, level)
-        ends = (counter.center + counter.scale * own for own in (found.values, found.low, found.high))
-        return Estimates(*ends)
+    alone, together = (estimate_means(held.y, held.y2, held.weight, held.size, own) for own in (level, each))
+    second, third = everywhere.moments()
+    spread = np.sqrt(second)
+    skewness = np.divide(third, spread**3, out=np.zeros_like(third), where=spread > 0.0)
+    together = enclose_means(together, held.size, spread, skewness, each)
+
+    def give_back(found: Estimates) -> Estimates:
+        return Estimates(*(counter.center + counter.scale * own for own in (found.values, found.low, found.high)))
 
     return Found(
         held,
         everywhere,
-        {"mean_target": hold_together(mean(level), mean(count_in(level, len(rules))))},
+        {"mean_target": hold_together(give_back(alone), give_back(together))},
         _compare_means(held, everywhere, np.sign([rule.coefficient for rule in rules])),
         False,
     )

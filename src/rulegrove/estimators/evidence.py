@@ -1,6 +1,5 @@
 """What rows that did not choose the rules say about each of them: estimates, tests, and what they establish."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._words import cut, printable
 from rulegrove.estimators.rule_table import RankedTerm
 
 OF_FIT = "the rows of the fit"
@@ -84,8 +84,10 @@ class RuleEvidence:
     confidence : Estimates or None
         Share of the class the rule speaks for (of all others, for one that speaks against its class) where it holds;
         None in regression.
+    base_rate : ndarray of shape (n_rules,) or None
+        Share of the same class among all rows; None in regression.
     lift : Estimates or None
-        Confidence over the share of the same class among all rows: 1 says nothing; None in regression.
+        Confidence over the base rate: 1 says nothing; None in regression.
     mean_target : Estimates or None
         Mean target where the rule holds; None for classes.
     """
@@ -105,6 +107,7 @@ class RuleEvidence:
     n_given_others: int
     weighted_by: str = OF_FIT
     confidence: Estimates | None = None
+    base_rate: FloatArray | None = None
     lift: Estimates | None = None
     mean_target: Estimates | None = None
 
@@ -144,6 +147,8 @@ class RuleEvidence:
             if name != "lift":
                 columns[f"{name}_in_training"] = np.array([getattr(rule, name) for rule in self.rules], dtype=float)
             columns |= estimates.to_columns(name)
+            if name == "confidence":
+                columns["base_rate"] = self.base_rate
         columns |= {name: getattr(self, name) for name in TESTED}
         return {
             **columns,
@@ -190,27 +195,57 @@ class RuleEvidence:
         return f"Tests against the base rate are {first}, those given the other terms {given}approximate."
 
     def to_text(self) -> str:
-        """Return the sentences, and a line for each rule."""
-        return "\n".join([*self.sentences, *self._lines()])
+        """Return the sentences, and a table with a line for each rule."""
+        return "\n".join([*self.sentences, *show_cells(self.to_cells())])
 
-    def _lines(self) -> Iterable[str]:
-        """Tell of each rule how it did."""
-        for place, (rule, verdict) in enumerate(zip(self.rules, self.verdicts, strict=True)):
-            found = f"p = {self.p_value[place]:.2g}, given the others {self.p_value_given_others[place]:.2g}"
-            yield f"{rule.rank}. {rule.text}: {self.tell(place)}; {found}: {verdict}"
+    def __repr__(self) -> str:
+        return self.to_text()
 
-    def tell(self, place: int) -> str:
-        """Say what came true where a rule holds.
+    def to_cells(self) -> dict[str, list[str]]:
+        """Return the rules as they are shown: short texts by heading."""
+        if not self.rules:
+            return {}
+        level = f"{100.0 * self.level:.3g} % for all"
+        return {
+            "": [str(rule.rank) for rule in self.rules],
+            "verdict": list(self.verdicts),
+            "rows": [f"{n:,}" for n in self.n_held],
+            **self._show_target(level),
+            "p": [f"{p:.2g}" for p in self.p_value],
+            "given others": [f"{p:.2g}" for p in self.p_value_given_others],
+            "rule": [cut(rule.text) for rule in self.rules],
+        }
 
-        Parameters
-        ----------
-        place : int
-            Of the rule among `rules`.
-        """
-        rule, held = self.rules[place], f"on {self.n_held[place]:,} rows"
-        if self.confidence is not None and self.lift is not None:
-            label = f"{'not ' * rule.against}{rule.speaks_for}"
-            share, lift = self.confidence.values[place], self.lift.values[place]
-            return f"{label} {held}, {share:.1%} of them, {lift:.2f} times the base rate"
-        assert self.mean_target is not None
-        return f"mean {self.mean_target.values[place]:.4g} {held}"
+    def _show_target(self, level: str) -> dict[str, list[str]]:
+        """Return what came true where rules hold, with intervals for all of them at once."""
+        if self.mean_target is not None:
+            return {"mean target": _show(self.mean_target, ".4g"), level: _show_ends(self.mean_target, ".4g")}
+        assert self.confidence is not None
+        assert self.base_rate is not None
+        return {
+            "confidence": _show(self.confidence, ".1%"),
+            level: _show_ends(self.confidence, ".1%"),
+            "base rate": [f"{share:.1%}" for share in self.base_rate],
+            "class": [printable(f"{'not ' * rule.against}{rule.speaks_for}") for rule in self.rules],
+        }
+
+
+def _show(estimates: Estimates, form: str) -> list[str]:
+    """Return estimates as short texts; empty where no row tells."""
+    return ["" if value != value else format(value, form) for value in estimates.values.tolist()]
+
+
+def _show_ends(estimates: Estimates, form: str) -> list[str]:
+    """Return intervals for all rules at once as short texts."""
+    assert estimates.low_all is not None
+    assert estimates.high_all is not None
+    pairs = zip(estimates.low_all.tolist(), estimates.high_all.tolist(), strict=True)
+    return [f"{low:{form}} to {high:{form}}" for low, high in pairs]
+
+
+def show_cells(cells: dict[str, list[str]]) -> list[str]:
+    """Return short texts by heading as lines of a table."""
+    columns = [[head, *texts] for head, texts in cells.items()]
+    widths = [max(map(len, column)) for column in columns]
+    rows = zip(*columns, strict=True)
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
