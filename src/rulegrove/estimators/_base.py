@@ -188,14 +188,14 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         settings, target = self.read_parameters()
-        apart = self._set_apart(X, y, sample_weight, groups, evidence, target)
+        apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
         weights = sample_weight if apart is None else apart.learned_weights
         source = TableInMemory(X, y, weights, groups, target=target, settings=settings)
         found = fit_source(source, target, settings)
-        self.take_over(found, evidence_=None if apart is None else self._count_apart(found, apart))
+        self.take_over(found, evidence_=None if apart is None else self.count_apart(found, apart))
         return self
 
-    def _set_apart(
+    def set_apart(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, evidence: Any, target: Target
     ) -> ApartRows | None:
         """Return rows that are only counted; None where all are learned from."""
@@ -210,7 +210,7 @@ class BaseRuleEnsemble(BaseEstimator):
             return None
         return split_rows(X, y, sample_weight, groups, target, self.random_state)
 
-    def _count_apart(self, fit: Fit, apart: ApartRows) -> RuleEvidence:
+    def count_apart(self, fit: Fit, apart: ApartRows) -> RuleEvidence:
         """Return what rows that were set apart say of the rules of a fit."""
         fitted = copy.copy(self)
         fitted.take_over(fit)

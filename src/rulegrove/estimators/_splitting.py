@@ -78,8 +78,8 @@ def split_rows(X: Any, y: Any, sample_weight: Any, groups: Any, target: Target, 
             f"evidence='split' learns from one half of the rows and counts the other; {rows.size} rows (or groups) "
             "are too few for that; give rows of their own to `fit`, or leave it out."
         )
-    weighted_by = f"{rows.size - n_apart:,} other rows of the same table"
-    return ApartRows((X, y, np.where(apart, own, 0.0)), np.where(apart, 0.0, own), weighted_by)
+    counted = (X, y, np.where(apart, own, 0.0))
+    return ApartRows(counted, np.where(apart, 0.0, own), tell_others(rows.size - n_apart))
 
 
 def choose_rows(
@@ -121,3 +121,8 @@ def evidence_rng(random_state: Any) -> np.random.Generator:
 def draw_seed(rng: np.random.Generator) -> int:
     """Return the seed by which rows of a large table are set apart by their positions."""
     return int(rng.integers(2**63))
+
+
+def tell_others(n_rows: int) -> str:
+    """Say which rows were learned from, where others of their table were set apart."""
+    return f"{n_rows:,} other rows of the same table"
