@@ -69,4 +69,4 @@ def _print(found: "RuleEvidence") -> None:
 
     print_text("\n".join([*found.sentences, "\n" * bool(found.rules)]))
     if found.rules:
-        print_table(found.to_cells(), words=("rule", "class"), spare=("base rate",))
+        print_table(found.to_cells(), words=("verdict", "rule", "class"), spare=("base rate",))

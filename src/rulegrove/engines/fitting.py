@@ -1,7 +1,7 @@
 """A fit over an engine: a sample, the statistics, and the rest on the spot."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,58 +82,53 @@ def fit_over(
     layout = Layout.of(engine.schema.names, target, weights, values=kind.values, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
-    fit_table = _fit_in_memory if engine.n_rows <= autos.POOL_ROWS else _fit_in_parts
-    found, more = fit_table(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
+    fitting = _Fitting(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
+    found, more = fitting.in_memory() if engine.n_rows <= autos.POOL_ROWS else fitting.in_parts()
     model.take_over(found if named else replace(found, names=None), **more)
     return model
 
 
-_Found = tuple[Fit, dict[str, Any]]  # a fit and further attributes of the estimator
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """What `fit_over` is to do; either way gives a fit and further attributes of the estimator."""
 
+    engine: Engine
+    model: BaseRuleEnsemble
+    layout: Layout
+    settings: Settings
+    kind: Target
+    max_gram_rows: int | None
+    keep_statistics: bool
 
-def _fit_in_memory(
-    engine: Engine,
-    model: BaseRuleEnsemble,
-    layout: Layout,
-    settings: Settings,
-    kind: Target,
-    max_gram_rows: int | None,
-    keep_statistics: bool,
-) -> _Found:
-    """Read a small table and fit it as ever."""
-    drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
-    rows, y, weights = drawn.rows, drawn.y, drawn.weights
-    apart = model.set_apart(rows, y, weights, None, None, kind)
-    learned = weights if apart is None else apart.learned_weights
-    source = TableInMemory(rows, y, learned, target=kind, settings=settings)
-    found = fit_source(source, kind, settings, by_rows=not keep_statistics)
-    if apart is not None:
-        return found, {"evidence_": model.count_apart(found, apart)}
-    return found, {"statistics_": count_anew(engine, layout, drawn, found, settings)} if keep_statistics else {}
+    def in_memory(self) -> tuple[Fit, dict[str, Any]]:
+        """Read a small table and fit it as ever."""
+        engine, layout, settings, kind = self.engine, self.layout, self.settings, self.kind
+        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
+        rows, y, weights = drawn.rows, drawn.y, drawn.weights
+        apart = self.model.set_apart(rows, y, weights, None, None, kind)
+        learned = weights if apart is None else apart.learned_weights
+        source = TableInMemory(rows, y, learned, target=kind, settings=settings)
+        found = fit_source(source, kind, settings, by_rows=not self.keep_statistics)
+        if apart is not None:
+            return found, {"evidence_": self.model.count_apart(found, apart)}
+        if not self.keep_statistics:
+            return found, {}
+        return found, {"statistics_": count_anew(engine, layout, drawn, found, settings)}
 
-
-def _fit_in_parts(
-    engine: Engine,
-    model: BaseRuleEnsemble,
-    layout: Layout,
-    settings: Settings,
-    kind: Target,
-    max_gram_rows: int | None,
-    keep_statistics: bool,
-) -> _Found:
-    """Fit a large table in passes; rows are set apart for evidence by their positions, as in memory."""
-    learned = layout
-    if settings.evidence is not None:
-        seed = draw_seed(evidence_rng(settings.random_state))
-        learned, layout = (replace(layout, part=Part(seed, half)) for half in range(PARTS))
-    source = TableOfEngine(engine, learned, settings, max_gram_rows)
-    found = fit_source(source, kind, settings, by_rows=not keep_statistics)
-    if settings.evidence is None:
-        return found, {"statistics_": keep_pools(layout, found, engine.n_rows)} if keep_statistics else {}
-    assert found.training is not None
-    asking = Asking(weighted_by=tell_others(found.training.data.n_counted))
-    counted = replace(layout, attributes=found.model.used_names)
-    return found, {"evidence_": examine_part(engine, found.model, found.rules, counted, asking, settings.verbose)}
+    def in_parts(self) -> tuple[Fit, dict[str, Any]]:
+        """Fit a large table in passes; rows are set apart for evidence by their positions, as in memory."""
+        engine, settings, learned, counted = self.engine, self.settings, self.layout, self.layout
+        if settings.evidence is not None:
+            seed = draw_seed(evidence_rng(settings.random_state))
+            learned, counted = (replace(self.layout, part=Part(seed, half)) for half in range(PARTS))
+        source = TableOfEngine(engine, learned, settings, self.max_gram_rows)
+        found = fit_source(source, self.kind, settings, by_rows=not self.keep_statistics)
+        if settings.evidence is None:
+            return found, {"statistics_": keep_pools(learned, found, engine.n_rows)} if self.keep_statistics else {}
+        assert found.training is not None
+        asking = Asking(weighted_by=tell_others(found.training.data.n_counted))
+        counted = replace(counted, attributes=found.model.used_names)
+        return found, {"evidence_": examine_part(engine, found.model, found.rules, counted, asking, settings.verbose)}
 
 
 def fit(

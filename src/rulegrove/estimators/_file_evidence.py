@@ -36,7 +36,7 @@ def decode_evidence(value: Value, rules: RuleTable, *, classes: bool) -> RuleEvi
     """
     rows = tuple(row for row in rules if row.kind == "rule")
     about = (*_OF_CLASSES, "base_rate") if classes else ("mean_target",)
-    plain = ["level", "false_discovery_rate", "n_rows", "n_given_others", "exact", "weighted_by"]
+    plain = ["level", "false_discovery_rate", "n_rows", "n_given_others", "exact", "weighted_by", "n_lines"]
     found = value.fields([*plain, "n_held", "support", "coefficient", *TESTED, *about])
     n_rows = found["n_rows"].integer(0, _MOST_ROWS)
     estimated = ("support", "coefficient", *(name for name in about if name != "base_rate"))
@@ -50,6 +50,7 @@ def decode_evidence(value: Value, rules: RuleTable, *, classes: bool) -> RuleEvi
         exact=found["exact"].boolean(),
         n_given_others=found["n_given_others"].integer(0, n_rows),
         weighted_by=found["weighted_by"].text(),
+        n_lines=found["n_lines"].integer(0, len(rules)),
         **{name: found[name].numbers(len(rows), 0.0, 1.0) for name in TESTED},  # type: ignore[arg-type]
         **{name: _decode_estimates(found[name], len(rows)) for name in estimated},  # type: ignore[arg-type]
         **rates,  # type: ignore[arg-type]

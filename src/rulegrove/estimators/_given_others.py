@@ -27,6 +27,7 @@ _UNKNOWN = 1e-8  # share of a term's variation that is left beside the others, b
 _FREE = 1e-8  # ridge of log odds: next to none, but no coefficient is infinite
 _CERTAIN = 12.0  # log odds in either direction, beyond which a coefficient has no end
 _LEAST_LEFT = 0.1  # of a row's residual that is reckoned with, where the model goes by that row alone
+_LEAST_BEND = 1e-300  # that is divided by
 _MOST_STEPS = 60
 _NEAR = 1e-9  # promise of a further step, as a share of the weight
 
@@ -106,8 +107,17 @@ class Fitted(NamedTuple):
 class Family(Protocol):
     """What the target of a list is."""
 
-    def fit(self, terms: FloatArray, sums: TargetSums) -> Fitted:
-        """Return the best model of some terms, an ndarray of shape (n_lines, n_terms) whose first column is one."""
+    def fit(self, terms: FloatArray, sums: TargetSums, start: FloatArray | None = None) -> Fitted:
+        """Return the best model of some terms.
+
+        Parameters
+        ----------
+        terms : ndarray of shape (n_lines, n_terms)
+            The first column is one.
+        sums : TargetSums
+        start : ndarray of shape (n_terms,), optional
+            Coefficients that may be near the best.
+        """
         ...
 
     def is_certain(self, coef: float) -> bool:
@@ -118,7 +128,7 @@ class Family(Protocol):
 class OfNumbers:
     """Numbers, by least squares."""
 
-    def fit(self, terms: FloatArray, sums: TargetSums) -> Fitted:
+    def fit(self, terms: FloatArray, sums: TargetSums, start: FloatArray | None = None) -> Fitted:
         """Return the model of the least squared error."""
         coef = _invert(terms.T @ (sums.weight[:, None] * terms)) @ (terms.T @ sums.y)
         means = terms @ coef
@@ -134,7 +144,7 @@ class OfNumbers:
 class OfShares:
     """A class against all others, whose target is one or zero, by the log loss."""
 
-    def fit(self, terms: FloatArray, sums: TargetSums) -> Fitted:
+    def fit(self, terms: FloatArray, sums: TargetSums, start: FloatArray | None = None) -> Fitted:
         """Return the model of the least log loss, by Newton's steps, halved where they go too far."""
         total, ridge = sums.weight.sum(), _FREE * np.eye(terms.shape[1])
 
@@ -144,6 +154,8 @@ class OfShares:
             return float(losses / total + 0.5 * _FREE * coef @ coef)
 
         coef = np.zeros(terms.shape[1])
+        if start is not None and lose(start) < lose(coef):
+            coef = start
         loss = lose(coef)
         for _ in range(_MOST_STEPS):
             means = expit(terms @ coef)
@@ -211,10 +223,13 @@ def weigh_beside(
     size = sums.weight.sum() ** 2 / sums.weight2.sum()  # rows of equal weight that would tell as much
     freedom = max(size - columns.shape[1], 1.0)
     whole, p_values, coefs, errors = family.fit(columns, sums), [], [], []
-    stretched = _stretch(columns, sums, whole)
+    inverse = _invert(((whole.bends * sums.weight)[:, None] * columns).T @ columns)
+    stretched = _stretch(columns, sums, whole, inverse)
     for place, sign in zip((rules + 1).tolist(), signs, strict=True):
         own, others = columns[:, place], np.delete(columns, place, axis=1)
-        _, total, variance, third = _score(own, others, sums, family.fit(others, sums))
+        start = whole.coef - whole.coef[place] * inverse[place] / max(inverse[place, place], _LEAST_BEND)
+        without = family.fit(others, sums, np.delete(start, place))
+        _, total, variance, third = _score(own, others, sums, without)
         grown = variance * size / freedom
         p_values.append(score_tails(*(np.array([part]) for part in (sign * total, grown, sign * third)))[0])
         bend, _, variance, _ = _score(own, others, sums, whole, stretched)
@@ -225,12 +240,11 @@ def weigh_beside(
     return GivenOthers(np.array(p_values), np.array(coefs), np.array(errors), freedom)
 
 
-def _stretch(columns: FloatArray, sums: TargetSums, fitted: Fitted) -> FloatArray:
+def _stretch(columns: FloatArray, sums: TargetSums, fitted: Fitted, inverse: FloatArray) -> FloatArray:
     """Return how much larger a squared residual of each line would be, had the model not seen its row (HC3).
 
     A row is one of usual weight, so that lines of equal terms may be one.
     """
-    inverse = _invert(((fitted.bends * sums.weight)[:, None] * columns).T @ columns)
     usual = sums.weight2.sum() / sums.weight.sum()
     leverages = np.sum(columns @ inverse * columns, axis=1) * fitted.bends * usual
     return np.asarray(1.0 / np.maximum(1.0 - leverages, _LEAST_LEFT) ** 2)

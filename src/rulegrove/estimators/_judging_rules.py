@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from rulegrove._threads import one_blas_thread
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._validation import check_weights, find_codes
 from rulegrove.design.patterns import PatternTable
@@ -89,7 +90,8 @@ def judge_rules(counter: EvidenceCounter, table: RuleTable, counts: EvidenceCoun
     judge = _judge_classes if counter.model.labels else _judge_numbers
     found = judge(counter, rules, counts, asking.level)
     held, everywhere = found.held, found.everywhere
-    beside, coefficient = _judge_beside(counter, rules, counts.table, asking.level)
+    with one_blas_thread():  # of many small matrices
+        beside, coefficient = _judge_beside(counter, rules, counts.table, asking.level)
     return RuleEvidence(
         rules=rules,
         level=asking.level,
@@ -105,6 +107,7 @@ def judge_rules(counter: EvidenceCounter, table: RuleTable, counts: EvidenceCoun
         exact=found.exact,
         n_given_others=counts.table.n_rows,
         weighted_by=asking.weighted_by,
+        n_lines=len(counter.lines),
         **found.told,
     )
 

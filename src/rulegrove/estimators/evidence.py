@@ -81,6 +81,8 @@ class RuleEvidence:
         Rows by which the tests given the others go; fewer than `n_rows` of very many rows.
     weighted_by : str
         Which rows grew the rules, chose among them and set their weights.
+    n_lines : int
+        Linear terms of the list, which are not tested.
     confidence : Estimates or None
         Share of the class the rule speaks for (of all others, for one that speaks against its class) where it holds;
         None in regression.
@@ -106,6 +108,7 @@ class RuleEvidence:
     exact: bool
     n_given_others: int
     weighted_by: str = OF_FIT
+    n_lines: int = 0
     confidence: Estimates | None = None
     base_rate: FloatArray | None = None
     lift: Estimates | None = None
@@ -170,13 +173,14 @@ class RuleEvidence:
         """What is established and what is only suggested, and by which rows."""
         chosen = f"Rules and weights come from {self.weighted_by}."
         if not self.rules:
-            return ("The list has no rule to be tested.", chosen)
+            return ("The list has no rule to be tested.", *self._tell_lines(), chosen)
         rate = f"false discovery rate {100.0 * self.false_discovery_rate:.3g} %"
         verdicts = np.array(self.verdicts)
         return (
             f"Established on {self.n_rows:,} rows that did not choose them: {self._name(self.established)} ({rate}).",
             f"Beyond what the other terms of the list say: {self._name(self.established_given_others)} ({rate}).",
             f"Suggestions only: {self._name(verdicts == SUGGESTION)}.",
+            *self._tell_lines(),
             chosen,
             self._tell_exactness(),
         )
@@ -187,6 +191,12 @@ class RuleEvidence:
         if not ranks:
             return "none"
         return f"rule{'s' * (len(ranks) > 1)} {', '.join(ranks)}"
+
+    def _tell_lines(self) -> tuple[str, ...]:
+        """Say that linear terms are not tested, where there are some."""
+        if not self.n_lines:
+            return ()
+        return (f"Linear terms are not tested: the list has {self.n_lines}.",)
 
     def _tell_exactness(self) -> str:
         """Say which tests are exact."""

@@ -68,6 +68,10 @@ class Settings:
                 "honest_cv=True grows rules anew without each fold, which given `trees` do not allow; take 'auto' or "
                 "False."
             )
+        if self.trees is not None and self.evidence is not None:
+            raise InvalidInputError(
+                "evidence='split' sets rows apart that given `trees` may have seen; give rows of their own to `fit`."
+            )
         if self.force_rules and (self.rules is None or len(self.rules) == 0):
             raise InvalidInputError("force_rules=True puts `rules` into the model, and there are none; give some.")
         alone = self.n_candidates == 0 and self.rules is not None
