@@ -82,6 +82,7 @@ def test_groups_stay_together_and_classes_are_spread(pima):
         assert abs((y[mask] == "tested_positive").mean() - (y == "tested_positive").mean()) < 0.02
     model = RuleEnsembleClassifier(evidence="split", **FEW).fit(X, y, groups=groups)
     assert model.evidence_.n_rows == apart.sum()
+    assert "in other groups; rows of one group count as if they were independent." in model.evidence_.sentences[3]
 
 
 def test_large_tables_go_by_positions(monkeypatch):

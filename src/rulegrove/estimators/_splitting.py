@@ -79,7 +79,10 @@ def split_rows(X: Any, y: Any, sample_weight: Any, groups: Any, target: Target, 
             "are too few for that; give rows of their own to `fit`, or leave it out."
         )
     counted = (X, y, np.where(apart, own, 0.0))
-    return ApartRows(counted, np.where(apart, 0.0, own), tell_others(rows.size - n_apart))
+    weighted_by = tell_others(rows.size - n_apart)
+    if groups is not None:
+        weighted_by += ", in other groups; rows of one group count as if they were independent"
+    return ApartRows(counted, np.where(apart, 0.0, own), weighted_by)
 
 
 def choose_rows(
