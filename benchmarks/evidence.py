@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import expit
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
-from rulegrove.estimators._chance import count_tail
 from rulegrove.estimators._given_others import OfNumbers, OfShares, TargetSums
+from rulegrove.estimators._tails import count_tail
 from rulegrove.estimators.evidence import RuleEvidence
 
 N_TABLES = 200  # of each design

@@ -93,6 +93,17 @@ def test_rows_of_one_pattern_may_be_one_line(family):
         np.testing.assert_allclose(one, other, **CLOSE)
 
 
+@pytest.mark.parametrize("family", [OfNumbers(), OfShares()])
+def test_the_unit_of_a_line_does_not_matter(family):
+    rng, terms, signal = make_rows()
+    y = (rng.random(len(signal)) < expit(signal)).astype(float)
+    usual, huge = (
+        weigh_beside(family, terms * [1, 1, 1, 1, unit], sum_rows(y), np.arange(4), np.ones(4)) for unit in (1.0, 1e180)
+    )
+    np.testing.assert_allclose(huge.p_values, usual.p_values, rtol=1e-6)
+    np.testing.assert_allclose(huge.errors, usual.errors, rtol=1e-6)
+
+
 def test_what_rows_cannot_tell_is_not_told():
     rng, terms, signal = make_rows()
     y = (rng.random(len(signal)) < expit(signal)).astype(float)

@@ -7,7 +7,7 @@ import scipy.stats
 from sklearn.exceptions import NotFittedError
 
 from inspected_models import fit, make_table
-from rulegrove import RuleEnsembleClassifier
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.estimators._given_others import OfNumbers, OfShares, TargetSums, weigh_beside
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import rule_evidence
@@ -250,3 +250,18 @@ def test_what_is_established_is_told_in_words():
     assert all(verdict in text for verdict in found.verdicts)
     linear, table, y, _, _ = held_out("linear only")
     assert rule_evidence(linear, table, y).to_text().startswith("The list has no rule to be tested.")
+
+
+def test_units_of_targets_and_weights_do_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + (X[:, 1] > 0) + rng.normal(size=300)
+    few = {"n_candidates": 60, "max_terms": 6, "honest_cv": False, "random_state": 0}
+    found = []
+    for unit, power in ((1.0, 0), (2.0**100, 400)):
+        model = RuleEnsembleRegressor(**few).fit(X[:150], np.ldexp(y[:150], power))
+        weights = unit * np.linspace(0.5, 1.5, 150)
+        found.append(rule_evidence(model, X[150:], np.ldexp(y[150:], power), sample_weight=weights))
+    for name in ("p_value", "p_value_given_others"):
+        np.testing.assert_allclose(*(getattr(one, name) for one in found), rtol=1e-6)
+    np.testing.assert_allclose(np.ldexp(found[0].coefficient.low_all, 400), found[1].coefficient.low_all, rtol=1e-6)

@@ -21,7 +21,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.estimators._chance import score_tails
+from rulegrove.estimators._tails import score_tails
 
 _UNKNOWN = 1e-8  # share of a term's variation that is left beside the others, below which rows cannot tell them apart
 _FREE = 1e-8  # ridge of log odds: next to none, but no coefficient is infinite
@@ -218,7 +218,7 @@ def weigh_beside(
         Of their coefficients: a rule is to bear these out.
     """
     centred = terms - np.average(terms, axis=0, weights=sums.weight)
-    scales = np.sqrt(np.average(centred**2, axis=0, weights=sums.weight))
+    scales = np.abs(centred).max(axis=0)
     columns = np.column_stack([np.ones(len(terms)), centred / np.where(scales > 0.0, scales, 1.0)])
     size = sums.weight.sum() ** 2 / sums.weight2.sum()  # rows of equal weight that would tell as much
     freedom = max(size - columns.shape[1], 1.0)

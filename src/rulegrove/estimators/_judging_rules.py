@@ -12,7 +12,6 @@ from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._validation import check_weights, find_codes
 from rulegrove.design.patterns import PatternTable
 from rulegrove.design.terms import Linear
-from rulegrove.estimators._chance import adjust, count_tail, score_tails
 from rulegrove.estimators._evidence_counts import EvidenceCounter, EvidenceCounts
 from rulegrove.estimators._given_others import OfNumbers, OfShares, TargetSums, weigh_beside
 from rulegrove.estimators._intervals import (
@@ -24,6 +23,7 @@ from rulegrove.estimators._intervals import (
     estimate_shares,
     hold_together,
 )
+from rulegrove.estimators._tails import adjust, count_tail, score_tails
 from rulegrove.estimators.evidence import OF_FIT, Estimates, RuleEvidence
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
@@ -299,7 +299,8 @@ def examine(model: Any, X: Any, y: Any, sample_weight: Any, asking: Asking) -> R
         values = model.recall_target().check(y, columns.n_rows)
         center, scale = _find_unit(values if weights is None else values[weights > 0])
     counter = EvidenceCounter.of(model.model_, columns.n_rows, center, scale)
-    counts = counter(columns, values, weights, np.arange(columns.n_rows))
+    relative = None if weights is None else weights / weights.max()  # whose powers are numbers
+    counts = counter(columns, values, relative, np.arange(columns.n_rows))
     return judge_rules(counter, model.rules_, counts, asking)
 
 

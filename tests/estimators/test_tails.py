@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom, norm
 
-from rulegrove.estimators._chance import adjust, count_tail, score_tails
+from rulegrove.estimators._tails import adjust, count_tail, score_tails
 
 
 @st.composite
