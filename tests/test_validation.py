@@ -21,6 +21,7 @@ from rulegrove._validation import (
     check_regression_target,
     check_weights,
     count_threads,
+    find_codes,
     guess_task,
 )
 from rulegrove.exceptions import InvalidInputError
@@ -263,3 +264,11 @@ def test_masked_targets_and_weights_are_missing():
     with pytest.raises(InvalidInputError, match="Input sample_weight contains NaN: row 1 is masked"):
         check_weights(masked, 3)
     np.testing.assert_array_equal(check_weights(np.ma.MaskedArray([1.0, 2.0]), 2), [1.0, 2.0])
+
+
+def test_codes_are_places_among_the_classes():
+    assert find_codes(["a", "b", "c"], ["c", "a", "c"], 3).tolist() == [2, 0, 2]
+    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is no class of the model"):
+        find_codes(["a", "b"], ["a", "d"], 2)
+    with pytest.raises(InvalidInputError, match=r"one class for each of the 2 rows; got the shape \(3,\)"):
+        find_codes(["a", "b"], ["a", "b", "a"], 2)

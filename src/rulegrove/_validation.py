@@ -26,6 +26,7 @@ __all__ = [
     "check_regression_target",
     "check_weights",
     "count_threads",
+    "find_codes",
     "guess_task",
     "is_missing",
 ]
@@ -211,6 +212,21 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not weights.any():
         raise InvalidInputError("`sample_weight` is zero for every row; at least one row needs a positive weight.")
     return np.asarray(weights, dtype=np.float64)
+
+
+def find_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:
+    """Return the position of each row's class among the classes of a model; not all of them need be there."""
+    values = np.asarray(y)
+    if values.shape != (n_rows,):
+        raise InvalidInputError(f"`y` must hold one class for each of the {n_rows} rows; got the shape {values.shape}.")
+    places = {label: place for place, label in enumerate(labels)}
+    codes = np.array([places.get(value, -1) for value in values.tolist()], dtype=np.int64)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise InvalidInputError(
+            f"`y` holds {values.tolist()[row]!r} in row {row}, which is no class of the model; drop such rows."
+        )
+    return codes
 
 
 def check_groups(groups: Any, n_rows: int) -> IntArray | None:

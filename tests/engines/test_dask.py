@@ -25,6 +25,7 @@ from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, lo
 from rulegrove.datasets import load
 from rulegrove.estimators import autos
 from rulegrove.exceptions import InvalidInputError, RulegroveWarning
+from rulegrove.inspection import rule_evidence
 from small_pools import shrink_pool
 
 dask = pytest.importorskip("dask", reason="needs dask: pip install 'rulegrove[dask]'")
@@ -42,6 +43,7 @@ from rulegrove.engines.counting import CountTask  # noqa: E402
 
 N_ROWS = 3000
 SMALL = {"n_candidates": 30, "cv": 2, "random_state": 0, "n_jobs": 1}
+FEW = {**SMALL, "terms": "rules", "max_terms": 6, "honest_cv": False}
 
 
 @pytest.fixture(scope="module")
@@ -437,6 +439,37 @@ class TestPredict:
         model = RuleEnsembleClassifier.from_rules(["e > 0", "b > 3"], forced=True, terms="rules").fit(X, frame["y"])
         table = dd.from_pandas(frame[["e", "y", "b"]], npartitions=2, sort=False)
         assert on_dask.score(model, table, "y", client=client) == pytest.approx(model.score(X, frame["y"]))
+
+
+@pytest.mark.usefixtures("small_pool")
+class TestEvidence:
+    @pytest.mark.parametrize("sizes", [SIZES["empty"]])
+    def test_rows_set_apart_are_those_in_memory(self, client, sizes):
+        frame = make_frame().drop(columns="w")
+        expected = RuleEnsembleClassifier(evidence="split", **FEW).fit(frame.drop(columns="y"), frame["y"])
+        model = on_dask.DaskRuleEnsembleClassifier(evidence="split", client=client, **FEW)
+        found = model.fit(cut(frame, sizes), "y")
+        assert_same(found, expected)
+        assert found.evidence_.rules
+        assert found.evidence_.weighted_by == expected.evidence_.weighted_by
+        np.testing.assert_allclose(found.evidence_.p_value, expected.evidence_.p_value, rtol=1e-9)
+        given_others = (one.evidence_.p_value_given_others for one in (found, expected))
+        np.testing.assert_allclose(*given_others, rtol=1e-6)
+
+    def test_other_rows_are_counted_as_in_memory(self, client):
+        frame = make_frame().drop(columns="w")
+        model = RuleEnsembleClassifier(**FEW).fit(frame.drop(columns="y")[:1500], frame["y"][:1500])
+        table = dd.from_pandas(frame[1500:], npartitions=3, sort=False)
+        found = on_dask.rule_evidence(model, table, "y", level=0.9, client=client)
+        expected = rule_evidence(model, frame.drop(columns="y")[1500:], frame["y"][1500:], level=0.9)
+        np.testing.assert_allclose(found.p_value, expected.p_value, rtol=1e-9)
+        np.testing.assert_allclose(found.lift.high_all, expected.lift.high_all, rtol=1e-9)
+
+    def test_rows_of_their_own_are_not_for_fit(self, client):
+        table = dd.from_pandas(make_frame().drop(columns="w"), npartitions=2, sort=False)
+        model = on_dask.DaskRuleEnsembleClassifier(client=client, **FEW)
+        with pytest.raises(InvalidInputError, match=r"count rows of your own by engines.dask.rule_evidence"):
+            model.fit(table, "y", evidence=(table, "y"))
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, about what dask does

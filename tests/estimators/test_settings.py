@@ -31,6 +31,7 @@ def test_the_defaults_are_those_of_the_regressor():
         ({"terms": "linear", "trees": object()}, "`trees` are for models with rules"),
         ({"n_candidates": 0, "trees": object()}, "takes no rule from `trees`"),
         ({"honest_cv": True, "trees": object()}, "which given `trees` do not allow"),
+        ({"evidence": "split", "trees": object()}, "sets rows apart that given `trees` may have seen"),
         ({"force_rules": True}, "there are none; give some"),
     ],
 )

@@ -7,7 +7,8 @@ import scipy.stats
 from sklearn.exceptions import NotFittedError
 
 from inspected_models import fit, make_table
-from rulegrove import RuleEnsembleClassifier
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators._given_others import OfNumbers, OfShares, TargetSums, weigh_beside
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import rule_evidence
 
@@ -146,6 +147,7 @@ def test_frames():
         (["yes", "maybe"] * 75, {}, "`y` holds 'maybe' in row 1, which is no class of the model"),
         (["yes", "no"], {}, r"one class for each of the 150 rows; got the shape \(2,\)"),
         (["yes", "no"] * 75, {"level": 95}, "`level` must lie between 0 and 1; got 95"),
+        (["yes", "no"] * 75, {"false_discovery_rate": 0}, "`false_discovery_rate` must lie between 0 and 1; got 0"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(labels, options, words):
@@ -157,3 +159,109 @@ def test_bad_input_is_told_in_one_sentence(labels, options, words):
 def test_an_unfitted_model_says_so():
     with pytest.raises(NotFittedError):
         rule_evidence(RuleEnsembleClassifier(), np.zeros((3, 2)), [0, 1, 0])
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_classes_have_fishers_exact_test_and_intervals_for_all_rules(kind):
+    model, table, y, _, held = held_out(kind)
+    found = rule_evidence(model, table, y)
+    assert found.exact
+    m = len(held)
+    for k, (rule, rows) in enumerate(zip(found.rules, held, strict=True)):
+        events = events_of(rule, y)
+        counts = [[(events & rows).sum(), (~events & rows).sum()], [(events & ~rows).sum(), (~events & ~rows).sum()]]
+        expected = scipy.stats.fisher_exact(counts, alternative="greater").pvalue
+        assert found.p_value[k] == pytest.approx(expected, rel=1e-9)
+        if rows.any():
+            exact = scipy.stats.binomtest(int(counts[0][0]), int(rows.sum())).proportion_ci(1 - 0.05 / m, "exact")
+            ends = [found.confidence.low_all[k], found.confidence.high_all[k]]
+            np.testing.assert_allclose(ends, [exact.low, exact.high], **CLOSE)
+    np.testing.assert_allclose(
+        found.adjusted_p_value, scipy.stats.false_discovery_control(found.p_value, method="by"), **CLOSE
+    )
+    np.testing.assert_array_equal(found.established, found.adjusted_p_value <= 0.1)
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes", "rules only"])
+def test_coefficients_and_tests_given_the_others_are_those_of_rows(kind):
+    """The terms of the rule's own output, row by row, instead of the pattern table."""
+    model, table, y, weights, _ = held_out(kind)
+    found = rule_evidence(model, table, y, sample_weight=weights)
+    values, labels = model.transform_rules(table).astype(float), list(model.model_.labels)
+    places = [place for place, row in enumerate(model.rules_) if row.kind == "rule"]
+    own = weights / weights.mean()
+    for k, (place, rule) in enumerate(zip(places, found.rules, strict=True)):
+        output = labels.index(rule.speaks_for) if len(labels) > 2 else 0
+        terms = np.flatnonzero(np.atleast_2d(model.coef_)[output])
+        goal, sign, family = y, np.sign(rule.coefficient), OfNumbers()
+        if labels:
+            goal = (y == (rule.speaks_for if len(labels) > 2 else labels[1])).astype(float)
+            sign, family = (-1.0 if rule.against or rule.coefficient < 0 else 1.0), OfShares()
+        sums = [own**0, own, own**2, own**3, own * goal, own * goal**2, own * goal**3, own**2 * goal]
+        sums = TargetSums(*sums, own**2 * goal**2)
+        expected = weigh_beside(family, values[:, terms], sums, np.flatnonzero(terms == place), [sign])
+        assert found.p_value_given_others[k] == pytest.approx(expected.p_values[0], rel=1e-4)
+        np.testing.assert_allclose(found.coefficient.values[k], expected.coefs[0], rtol=1e-4)
+        reach = found.coefficient.high[k] - found.coefficient.values[k]
+        np.testing.assert_allclose(reach, expected.reach(0.95)[0] if np.isfinite(reach) else np.nan, rtol=1e-4)
+
+
+def test_unequal_weights_have_tests_that_call_themselves_approximate():
+    model, table, y, weights, _ = held_out("two classes")
+    plain, equal = (rule_evidence(model, table, y, sample_weight=own) for own in (None, np.full(150, 0.3)))
+    np.testing.assert_allclose(equal.p_value, plain.p_value, rtol=1e-9)
+    np.testing.assert_allclose(equal.p_value_given_others, plain.p_value_given_others, rtol=1e-6)
+    weighted = rule_evidence(model, table, y, sample_weight=weights)
+    assert equal.exact
+    assert not weighted.exact
+    mixed = np.random.default_rng(0).permutation(y)
+    plain, near = (rule_evidence(model, table, mixed, sample_weight=own) for own in (None, 1.0 + 1e-3 * weights))
+    np.testing.assert_allclose(near.p_value, plain.p_value, atol=0.2)
+    assert weighted.sentences[-1].startswith("Tests against the base rate are approximate")
+
+
+def test_numbers_are_tested_much_as_permutations_would():
+    model, table, y, _, held = held_out("regression")
+    noise = np.random.default_rng(3).exponential(size=150)
+    found = rule_evidence(model, table, noise)
+    rng = np.random.default_rng(0)
+    drawn = np.array([rng.permutation(noise) for _ in range(20_000)])
+    for k, (rule, rows) in enumerate(zip(found.rules, held, strict=True)):
+        if 5 < rows.sum() < 145:
+            sign = np.sign(rule.coefficient)
+            share = (sign * drawn[:, rows].mean(axis=1) >= sign * noise[rows].mean()).mean()
+            assert share - 0.03 <= found.p_value[k] <= share + 0.12
+    assert rule_evidence(model, table, y).p_value[0] < 1e-4
+
+
+def test_what_is_established_is_told_in_words():
+    model, table, y, _, _ = held_out("two classes")
+    found = rule_evidence(model, table, y, false_discovery_rate=0.05)
+    told, beside, doubtful, chosen, exact = found.sentences
+    ranks = ", ".join(str(rule.rank) for rule, here in zip(found.rules, found.established, strict=True) if here)
+    assert f"Established on 150 rows that did not choose them: rules {ranks} (false discovery rate 5 %)." == told
+    assert beside.startswith("Beyond what the other terms of the list say: ")
+    assert doubtful.startswith("Suggestions only: ")
+    assert chosen == "Rules and weights come from the rows of the fit."
+    assert exact.startswith("Tests against the base rate are exact")
+    text = found.to_text()
+    assert len(text.splitlines()) == 5 + 1 + len(found.rules)
+    assert repr(found) == text
+    assert all(verdict in text for verdict in found.verdicts)
+    linear, table, y, _, _ = held_out("linear only")
+    assert rule_evidence(linear, table, y).to_text().startswith("The list has no rule to be tested.")
+
+
+def test_units_of_targets_and_weights_do_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + (X[:, 1] > 0) + rng.normal(size=300)
+    few = {"n_candidates": 60, "max_terms": 6, "honest_cv": False, "random_state": 0}
+    found = []
+    for unit, power in ((1.0, 0), (2.0**100, 400)):
+        model = RuleEnsembleRegressor(**few).fit(X[:150], np.ldexp(y[:150], power))
+        weights = unit * np.linspace(0.5, 1.5, 150)
+        found.append(rule_evidence(model, X[150:], np.ldexp(y[150:], power), sample_weight=weights))
+    for name in ("p_value", "p_value_given_others"):
+        np.testing.assert_allclose(*(getattr(one, name) for one in found), rtol=1e-6)
+    np.testing.assert_allclose(np.ldexp(found[0].coefficient.low_all, 400), found[1].coefficient.low_all, rtol=1e-6)

@@ -8,7 +8,7 @@ from inspected_models import KINDS, fit
 from rulegrove import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import _sample
-from rulegrove.inspection._sample import check_model, read_codes, read_sample, split_rule
+from rulegrove.inspection._sample import check_model, read_sample, split_rule
 
 
 @pytest.mark.parametrize("block_rows", [7, 16384])
@@ -38,14 +38,6 @@ def test_both_parts_of_a_rule_make_the_rule():
         assert set(inside.features) <= {0, 2}
         assert not set(outside.features) & {0, 2}
         assert sorted(inside.conditions + outside.conditions) == sorted(rule.conditions)
-
-
-def test_codes_are_places_among_the_classes():
-    assert read_codes(["a", "b", "c"], ["c", "a", "c"], 3).tolist() == [2, 0, 2]
-    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is no class of the model"):
-        read_codes(["a", "b"], ["a", "d"], 2)
-    with pytest.raises(InvalidInputError, match=r"one class for each of the 2 rows; got the shape \(3,\)"):
-        read_codes(["a", "b"], ["a", "b", "a"], 2)
 
 
 def test_other_models_are_refused():

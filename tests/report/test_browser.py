@@ -41,7 +41,7 @@ def reports(tmp_path_factory):
     selector = RuleAttributeSelector(n_candidates=60, n_repeats=3, min_votes=2, random_state=0, n_jobs=1)
     selector.fit(table, two)
     made = {
-        "two": (RuleEnsembleClassifier(**SETTINGS).fit(table, two), two, selector),
+        "two": (RuleEnsembleClassifier(**SETTINGS).fit(table, two, evidence=(table, two)), two, selector),
         "three": (RuleEnsembleClassifier(**SETTINGS, solver=Glmnet(l1_ratio="cv")).fit(table, three), three, None),
         "number": (RuleEnsembleRegressor(**SETTINGS).fit(table, y), y, None),
     }
@@ -337,6 +337,7 @@ def test_a_page_without_rows(show):
     for section in ("dependence", "rows"):
         assert "made without a table of rows" in page.locator(f"#{section}-about").inner_text()
     assert not page.locator("#votes").is_visible()
+    assert page.locator("#evidence .firm").first.inner_text() == "established"
     page.locator("#line").focus()
     page.keyboard.press("End")
     assert page.locator("#line-words").inner_text().startswith("The large model: ")

@@ -17,6 +17,7 @@ COMMANDS = (
     "shorten",
     "predict",
     "explain",
+    "evidence",
     "select",
     "export",
     "report",

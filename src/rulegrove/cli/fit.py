@@ -88,7 +88,11 @@ def fit(
 
         write_report(model, report, *training.show(), training=True, title=f"Rules for {target}")
     if as_json:
+        from rulegrove.cli.evidence import describe_evidence
+
         told = {"data": training.facts.describe(), "held_out": _describe_held_out(model)}
+        if model.evidence_ is not None:
+            told["evidence"] = describe_evidence(model.evidence_)
         told |= {**describe_model(model), "front": describe_front(model)}
         print_json({**told, "model": output, "report": report})
         return
@@ -97,6 +101,8 @@ def fit(
     tell_length(model.front_)
     if model.held_out_ is not None:
         note(tell_held_out(model.held_out_))
+    for sentence in () if model.evidence_ is None else model.evidence_.sentences:
+        note(sentence)
     if report is not None:
         note(f"Report written to '{report}'; open it in a browser.")
     note(f"Model saved to '{output}'." if output else "Not saved; -o model.json keeps the model.")

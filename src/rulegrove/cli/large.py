@@ -17,12 +17,15 @@ from rulegrove.cli.spreadsheets import mark_text
 from rulegrove.cli.training import Facts, Roles, check_text_target, check_values, find_roles, sort_kinds
 from rulegrove.cli.words import count
 from rulegrove.cli.writing import needs_marks
+from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.predicting import predict_over
 from rulegrove.engines.reading import Layout, is_number
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.engines.target import look_at
+from rulegrove.estimators._judging_rules import Asking
+from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -107,6 +110,16 @@ def read_large(
         ),
     )
     return LargeTraining(engine, layout, roles, facts)
+
+
+def examine_large(
+    model: "Ensemble", paths: Sequence[Path], target: str, level: float, false_discovery_rate: float
+) -> RuleEvidence:
+    """Test the rules of a model on tables that are not read into memory."""
+    engine = open_large(paths)
+    name = find_name(engine.schema.names, target, "--target")
+    asking = Asking(level, false_discovery_rate)
+    return examine_over(engine, model.set_params(verbose=int(shows_progress())), name, asking=asking)
 
 
 def predict_large(model: "Ensemble", paths: Sequence[Path], output: Path | None, keep: Sequence[str], raw: bool) -> int:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rulegrove.engines.drifting import drift
+    from rulegrove.engines.examining import rule_evidence
     from rulegrove.engines.fitting import fit
     from rulegrove.engines.keeping import FitStatistics, collect, refit
     from rulegrove.engines.predicting import predict, score
     from rulegrove.engines.statistics_file import load_statistics
 
-__all__ = ["FitStatistics", "collect", "drift", "fit", "load_statistics", "predict", "refit", "score"]
+__all__ = ["FitStatistics", "collect", "drift", "fit", "load_statistics", "predict", "refit", "rule_evidence", "score"]
 
 _HOMES = {
     "FitStatistics": "keeping",
@@ -24,6 +25,7 @@ _HOMES = {
     "load_statistics": "statistics_file",
     "predict": "predicting",
     "refit": "keeping",
+    "rule_evidence": "examining",
     "score": "predicting",
 }
 

@@ -27,7 +27,7 @@ class _OnDask(BaseRuleEnsemble):
     _local: ClassVar[type[BaseRuleEnsemble]]  # the estimator for tables in memory
     client: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, evidence: Any = None) -> Self:
         """Grow rules, fit their coefficients, keep the best few.
 
         Parameters
@@ -40,6 +40,8 @@ class _OnDask(BaseRuleEnsemble):
             Non-negative weights, or the name of their column in X.
         groups : None
             Not for tables in parts, whose rows are dealt out to folds by their positions.
+        evidence : None
+            Rows of their own are counted by `rulegrove.engines.dask.rule_evidence`.
 
         Returns
         -------
@@ -48,6 +50,10 @@ class _OnDask(BaseRuleEnsemble):
         """
         if groups is not None:
             raise InvalidInputError("`groups` are for tables in memory; those in parts go to folds row by row.")
+        if evidence is not None:
+            raise InvalidInputError(
+                "`evidence` in `fit` is for tables in memory; count rows of your own by engines.dask.rule_evidence."
+            )
         return fit(self, X, y, weights=sample_weight, client=self.client)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

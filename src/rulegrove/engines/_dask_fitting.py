@@ -11,12 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._typing import AnyArray
 from rulegrove.engines._dask_engine import DaskEngine, find_client
-from rulegrove.engines._dask_tables import check_attributes, is_array, make_table
+from rulegrove.engines._dask_tables import DaskTable, check_attributes, is_array, make_table
 from rulegrove.engines.base import BATCH_ROWS
+from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
 from rulegrove.engines.predicting import score_over, score_rows
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._judging_rules import Asking
+from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.model import RuleModel
 from rulegrove.exceptions import InvalidInputError
 
@@ -204,6 +207,44 @@ def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, clien
     float
         As ``model.score``: the share of the right classes, or R squared.
     """
+    local, engine, table = _open_fitted(model, X, y, weights, client)
+    return score_over(engine, local, table.target, weights=table.weights)
+
+
+def rule_evidence(
+    model: BaseRuleEnsemble,
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    level: float = 0.95,
+    false_discovery_rate: float = 0.1,
+    client: Any = None,
+) -> RuleEvidence:
+    """Check each rule on dask collections of rows that the fit has not seen, in one pass.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        A fitted estimator, wherever it was fitted.
+    X, y, weights, client
+        As in `fit`.
+    level, false_discovery_rate
+        As in `rulegrove.inspection.rule_evidence`.
+
+    Returns
+    -------
+    RuleEvidence
+    """
+    local, engine, table = _open_fitted(model, X, y, weights, client)
+    asking = Asking(level, false_discovery_rate)
+    return examine_over(engine, local, table.target, weights=table.weights, asking=asking)
+
+
+def _open_fitted(
+    model: BaseRuleEnsemble, X: Any, y: Any, weights: Any, client: Any
+) -> tuple[BaseRuleEnsemble, DaskEngine, DaskTable]:
+    """Return a fitted estimator that goes by the names of a table, and the table."""
     check_is_fitted(model)
     client = find_client(client)
     table = make_table(X, y, weights)
@@ -211,7 +252,7 @@ def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, clien
     if not table.has_names:
         check_number(model, len(table.names))
         local.feature_names_in_ = np.array(table.names, dtype=object)
-    return score_over(DaskEngine(table, client), local, table.target, weights=table.weights)
+    return local, DaskEngine(table, client), table
 
 
 def collect(statistics: FitStatistics, X: Any, y: Any, *, weights: Any = None, client: Any = None) -> FitStatistics:

@@ -8,7 +8,7 @@ about the fit and wait for nobody: one that dies has its tasks run again elsewhe
 
 try:
     from rulegrove.engines._dask_estimators import DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor
-    from rulegrove.engines._dask_fitting import collect, fit, predict, score
+    from rulegrove.engines._dask_fitting import collect, fit, predict, rule_evidence, score
     from rulegrove.engines._dask_parquet import verify_files
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
@@ -21,6 +21,7 @@ __all__ = [
     "collect",
     "fit",
     "predict",
+    "rule_evidence",
     "score",
     "verify_files",
 ]

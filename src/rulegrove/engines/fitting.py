@@ -1,7 +1,7 @@
 """A fit over an engine: a sample, the statistics, and the rest on the spot."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,18 +11,22 @@ from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
 from rulegrove.engines.counting import CodedRows, JudgeTask, count_over, run_marked
+from rulegrove.engines.examining import examine_part
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import Layout
+from rulegrove.engines.reading import Layout, Part
 from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._judging_rules import Asking
 from rulegrove.estimators._sampling import Chance, Folds, HashFolds, Measure, RowCode, S, Sampled, Size, TargetCode
+from rulegrove.estimators._splitting import PARTS, draw_seed, evidence_rng, tell_others
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.pipeline import Fit, fit_source
 from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
 M = TypeVar("M", bound=BaseRuleEnsemble)
@@ -70,21 +74,61 @@ def fit_over(
         raise InvalidInputError(
             f"keep_statistics=True keeps the statistics of one run, but n_runs={settings.n_runs}; take n_runs=1."
         )
+    if keep_statistics and settings.evidence is not None:
+        raise InvalidInputError(
+            "keep_statistics=True keeps what all rows say, and evidence='split' learns from half of them; take one "
+            "of the two, and count rows of their own by `engines.rule_evidence`."
+        )
     layout = Layout.of(engine.schema.names, target, weights, values=kind.values, drop=drop)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
-    source: TableInMemory | TableOfEngine
-    if engine.n_rows <= autos.POOL_ROWS:
-        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
-        source = TableInMemory(drawn.rows, drawn.y, drawn.weights, target=kind, settings=settings)
-        found = fit_source(source, kind, settings, by_rows=not keep_statistics)
-        kept = {"statistics_": count_anew(engine, layout, drawn, found, settings)} if keep_statistics else {}
-    else:
-        source = TableOfEngine(engine, layout, settings, max_gram_rows)
-        found = fit_source(source, kind, settings, by_rows=not keep_statistics)
-        kept = {"statistics_": keep_pools(layout, found, engine.n_rows)} if keep_statistics else {}
-    model.take_over(found if named else replace(found, names=None), **kept)
+    fitting = _Fitting(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
+    found, more = fitting.in_memory() if engine.n_rows <= autos.POOL_ROWS else fitting.in_parts()
+    model.take_over(found if named else replace(found, names=None), **more)
     return model
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """What `fit_over` is to do; either way gives a fit and further attributes of the estimator."""
+
+    engine: Engine
+    model: BaseRuleEnsemble
+    layout: Layout
+    settings: Settings
+    kind: Target
+    max_gram_rows: int | None
+    keep_statistics: bool
+
+    def in_memory(self) -> tuple[Fit, dict[str, Any]]:
+        """Read a small table and fit it as ever."""
+        engine, layout, settings, kind = self.engine, self.layout, self.settings, self.kind
+        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
+        rows, y, weights = drawn.rows, drawn.y, drawn.weights
+        apart = self.model.set_apart(rows, y, weights, None, None, kind)
+        learned = weights if apart is None else apart.learned_weights
+        source = TableInMemory(rows, y, learned, target=kind, settings=settings)
+        found = fit_source(source, kind, settings, by_rows=not self.keep_statistics)
+        if apart is not None:
+            return found, {"evidence_": self.model.count_apart(found, apart)}
+        if not self.keep_statistics:
+            return found, {}
+        return found, {"statistics_": count_anew(engine, layout, drawn, found, settings)}
+
+    def in_parts(self) -> tuple[Fit, dict[str, Any]]:
+        """Fit a large table in passes; rows are set apart for evidence by their positions, as in memory."""
+        engine, settings, learned, counted = self.engine, self.settings, self.layout, self.layout
+        if settings.evidence is not None:
+            seed = draw_seed(evidence_rng(settings.random_state))
+            learned, counted = (replace(self.layout, part=Part(seed, half)) for half in range(PARTS))
+        source = TableOfEngine(engine, learned, settings, self.max_gram_rows)
+        found = fit_source(source, self.kind, settings, by_rows=not self.keep_statistics)
+        if settings.evidence is None:
+            return found, {"statistics_": keep_pools(learned, found, engine.n_rows)} if self.keep_statistics else {}
+        assert found.training is not None
+        asking = Asking(weighted_by=tell_others(found.training.data.n_counted))
+        counted = replace(counted, attributes=found.model.used_names)
+        return found, {"evidence_": examine_part(engine, found.model, found.rules, counted, asking, settings.verbose)}
 
 
 def fit(

@@ -7,11 +7,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulegrove._hashing import hash_positions
+from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
 from rulegrove.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Part:
+    """One half of the rows of a table, by random numbers of their positions."""
+
+    seed: int
+    half: int
 
 
 @dataclass(frozen=True)
@@ -25,12 +33,15 @@ class Layout:
     weights : str, optional
     values : {"classes", "numbers"}
         What the target is, as `Target.values` has it.
+    part : Part, optional
+        Rows to read, where some are set apart; all by default.
     """
 
     attributes: tuple[str, ...]
     target: str
     weights: str | None
     values: str
+    part: Part | None = None
 
     @classmethod
     def of(
@@ -54,6 +65,8 @@ class Layout:
         target = take_column(rows, self.target)
         known = np.asarray(pc.invert(pc.is_null(target, nan_is_null=True)).to_numpy(zero_copy_only=False))
         positions = batch.start + np.arange(rows.num_rows)
+        if self.part is not None:
+            known = known & (deal_folds(self.part.seed, positions, 2) == self.part.half)
         if not known.all():
             mask = pa.array(known)
             rows, target, positions = rows.filter(mask), target.filter(mask), positions[known]

@@ -1,5 +1,6 @@
 """What the classifier and the regressor share: parameters, fitted attributes, predictions."""
 
+import copy
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -24,7 +25,10 @@ from rulegrove._validation import (
 from rulegrove.columns import Columns, as_table, encode_columns, is_frame, list_names
 from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
+from rulegrove.estimators._judging_rules import examine
 from rulegrove.estimators._limits import SHORTHANDS
+from rulegrove.estimators._splitting import ApartRows, split_rows, take_given
+from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front, need_front
@@ -35,6 +39,7 @@ from rulegrove.estimators.presets import NAMES, Presets, find_settings, settle_p
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
 
@@ -99,6 +104,7 @@ class BaseRuleEnsemble(BaseEstimator):
         "selection": [StrOptions({"auto", "1se", "min"}), Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
         "honest_cv": [StrOptions({"auto"}), "boolean"],
+        "evidence": [StrOptions({"split"}), None],
         "random_state": ["random_state"],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "verbose": ["verbose"],
@@ -137,6 +143,7 @@ class BaseRuleEnsemble(BaseEstimator):
         selection: str | float = "auto",
         cv: Any = 5,
         honest_cv: bool | str = "auto",
+        evidence: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -155,13 +162,14 @@ class BaseRuleEnsemble(BaseEstimator):
     candidates_: PerOutput[Terms]
     held_out_: Figures | None
     front_: Front | None
+    evidence_: RuleEvidence | None
     settings_: dict[str, Any]
 
     @abstractmethod
     def make_target(self) -> Target:
         """Return the kind of target, with the parameters that concern it."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, evidence: Any = None) -> Self:
         """Grow rules, solve for their coefficients, keep the best few.
 
         Parameters
@@ -176,6 +184,8 @@ class BaseRuleEnsemble(BaseEstimator):
             Rows that belong together, such as those of one patient: no fold of the cross-validation holds out a part of
             a group. With a number as `cv` whole groups are dealt out, classes as evenly as they allow; a splitter such
             as ``GroupKFold()`` is given the groups.
+        evidence : tuple of (X, y) or (X, y, sample_weight), optional
+            Rows of their own on which the rules are counted and tested, for `evidence_`; nothing is learned from them.
 
         Returns
         -------
@@ -183,9 +193,33 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         settings, target = self.read_parameters()
-        source = TableInMemory(X, y, sample_weight, groups, target=target, settings=settings)
-        self.take_over(fit_source(source, target, settings))
+        apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
+        weights = sample_weight if apart is None else apart.learned_weights
+        source = TableInMemory(X, y, weights, groups, target=target, settings=settings)
+        found = fit_source(source, target, settings)
+        self.take_over(found, evidence_=None if apart is None else self.count_apart(found, apart))
         return self
+
+    def set_apart(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, evidence: Any, target: Target
+    ) -> ApartRows | None:
+        """Return rows that are only counted; None where all are learned from."""
+        if evidence is not None and self.evidence is not None:
+            raise InvalidInputError(
+                f"evidence={self.evidence!r} sets rows of X apart, and `fit` was given others as `evidence`; take one "
+                "of the two."
+            )
+        if evidence is not None:
+            return take_given(evidence, X, sample_weight)
+        if self.evidence is None or y is None:
+            return None
+        return split_rows(X, y, sample_weight, groups, target, self.random_state)
+
+    def count_apart(self, fit: Fit, apart: ApartRows) -> RuleEvidence:
+        """Return what rows that were set apart say of the rules of a fit."""
+        fitted = copy.copy(self)
+        fitted.take_over(fit)
+        return examine(fitted, *apart.counted, apart.asking)
 
     def recall_target(self) -> Target:
         """Return the target as the fit has left it, or as `make_target` does before any fit."""
@@ -227,6 +261,7 @@ class BaseRuleEnsemble(BaseEstimator):
             "candidates_": fit.candidates,
             "held_out_": fit.held_out,
             "front_": fit.front,
+            "evidence_": None,
             **name_columns(fit.names, fit.n_columns),
         }
 
@@ -255,7 +290,8 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return a model of another length from the same fit, without the data.
 
         It predicts what a fit with the same `max_terms`, `max_rules` and `random_state` would, bit for bit, and has its
-        own calibration, supports and held-out figures.
+        own calibration, supports and held-out figures. What rows set apart have told, `evidence_`, is about one list:
+        another has None, for they are not kept. Fit with that length to have its evidence.
 
         Parameters
         ----------
@@ -283,7 +319,9 @@ class BaseRuleEnsemble(BaseEstimator):
         need_front(fit.front, type(self).__name__)
         new: Self = clone(self).set_params(max_terms=max_terms, max_rules=max_rules)
         check_parameters(new)
-        new.take_over(fit.shorten(max_terms, max_rules))
+        short = fit.shorten(max_terms, max_rules)
+        same = short.front is not None and fit.front is not None and short.front.chosen == fit.front.chosen
+        new.take_over(short, evidence_=self.evidence_ if same else None)
         return new
 
     def read_columns(self, X: Any) -> Columns:

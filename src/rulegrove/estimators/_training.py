@@ -166,7 +166,7 @@ def assign_folds(
     if not isinstance(cv, (int, np.integer)):
         folds, n_folds = _follow_splits(cv, data, X, y, groups)
     elif groups is not None:
-        folds, n_folds = _deal_groups(int(cv), data, codes, groups, rng), int(cv)
+        folds, n_folds = deal_groups(int(cv), data.columns.n_rows, rows, codes, groups, rng), int(cv)
     else:
         if rows.size < cv:
             raise InvalidInputError(f"cv={cv} folds need at least {cv} rows; got n_samples = {rows.size}. Lower `cv`.")
@@ -189,14 +189,13 @@ def assign_folds(
     return folds, n_folds
 
 
-def _deal_groups(
-    n_folds: int, data: TrainingData, codes: IntArray | None, groups: IntArray, rng: np.random.Generator
+def deal_groups(
+    n_folds: int, n_rows: int, rows: IntArray, codes: IntArray | None, groups: IntArray, rng: np.random.Generator
 ) -> IntArray:
     """Deal whole groups out, the largest first, each to the fold that has the least of what the group has.
 
-    What counts are rows, and rows of each class, as shares of all.
+    What counts are rows, and rows of each class, as shares of all. Of `n_rows` only `rows` are dealt out.
     """
-    rows = data.rows
     names, members = np.unique(groups[rows], return_inverse=True)
     if names.size < n_folds:
         raise InvalidInputError(
@@ -216,7 +215,7 @@ def _deal_groups(
         fold = int(np.argmin(dealt @ shares[group]))
         dealt[fold] += shares[group]
         of_group[group] = fold
-    folds = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
+    folds = np.full(n_rows, NEVER_HELD_OUT, dtype=np.int64)
     folds[rows] = of_group[members]
     return folds
 

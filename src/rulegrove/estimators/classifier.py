@@ -154,6 +154,10 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         without cross-validation, and for the large model of a solver that was named with the logistic loss. With
         ``honest_cv=False`` the rules have seen the held-out rows; otherwise they have not, and the probabilities are
         the more honest.
+    evidence : {"split"}, default=None
+        Whether rules are tested on rows that did not choose them, for `evidence_`. "split": half of the rows grow,
+        choose and weight the rules, the other half only count (whole groups, of each class alike). Rows of their own
+        are given to `fit` instead.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -197,6 +201,9 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     front_ : Front or None
         The large model and lists of every length with their error and log loss on held-out rows; `shorten` makes a
         model of each. None for a model from an older file, or from statistics.
+    evidence_ : RuleEvidence or None
+        With ``evidence="split"``, or rows of their own given to `fit`: how each rule does on rows that did not choose
+        it, which rules are established and which are suggestions; ``print(evidence_.to_text())``.
     settings_ : dict
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
         ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.
@@ -301,6 +308,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         selection: str | float = "auto",
         cv: Any = 5,
         honest_cv: bool | str = "auto",
+        evidence: str | None = None,
         class_weight: Any = None,
         calibration: str | None = "auto",
         random_state: Any = None,

@@ -17,6 +17,7 @@ from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import Value
+from rulegrove.estimators._file_evidence import encode_evidence
 from rulegrove.estimators._fitted import share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.outputs import PerOutput
@@ -95,8 +96,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEns
     Returns
     -------
     RuleEnsembleClassifier or RuleEnsembleRegressor
-        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_`, `held_out_` and `front_`, so that
-        it can be shortened without the data.
+        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_`, `held_out_`, `evidence_` and `front_`, so
+        that it can be shortened without the data.
 
     See Also
     --------
@@ -148,6 +149,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         }
         for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
     ]
+    document["evidence"] = encode_evidence(model.evidence_)
     return write_document(document | encode_list(fitted_model, model.rules_, model.held_out_, model.front_))
 
 
@@ -195,7 +197,7 @@ def make_model(saved: Saved) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
         pools=(),
         front=saved.front,
     )
-    model.take_over(fit, settings_=_decode_settings(fields["settings"], saved.estimator))
+    model.take_over(fit, settings_=_decode_settings(fields["settings"], saved.estimator), evidence_=saved.evidence)
     return model
 
 

@@ -131,6 +131,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         `cv` times the work. "auto": likewise, but only for as many of the folds as hold out 2,000 rows together: all
         five below 2,500 rows, two from 5,000 on, one from 10,000 on. Beyond 65,536 rows, and where all rules are given,
         "auto" is False.
+    evidence : {"split"}, default=None
+        Whether rules are tested on rows that did not choose them, for `evidence_`. "split": half of the rows grow,
+        choose and weight the rules, the other half only count (whole groups, of each class alike). Rows of their own
+        are given to `fit` instead.
     random_state : int, RandomState instance or None, default=None
         Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
     n_jobs : int, default=None
@@ -166,6 +170,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     front_ : Front or None
         The large model and lists of every length with their errors on held-out rows; `shorten` makes a model of each.
         None for a model from an older file, or from statistics.
+    evidence_ : RuleEvidence or None
+        With ``evidence="split"``, or rows of their own given to `fit`: how each rule does on rows that did not choose
+        it, which rules are established and which are suggestions; ``print(evidence_.to_text())``.
     settings_ : dict
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
         ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.

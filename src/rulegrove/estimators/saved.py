@@ -22,6 +22,8 @@ from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_front as file_front
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
+from rulegrove.estimators._file_evidence import decode_evidence
+from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front, need_front, settle_length
 from rulegrove.estimators.meaning import ClassMeaning, Meaning, NumberMeaning
@@ -41,7 +43,8 @@ MEANINGS: dict[str, type[Meaning]] = {  # by the estimator
 _NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _NEEDED += ["terms", "candidates", "outputs"]
 # Files of the first versions have none of these.
-_LATER: dict[str, Any] = {"settings": {}, "columns": None, "checksum": None, "held_out": None, "front": None}
+_LATER: dict[str, Any] = {"settings": {}}
+_LATER |= dict.fromkeys(("columns", "checksum", "held_out", "front", "evidence"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,12 @@ class Saved:
         reader = file_front.FrontReader(self.model.features, self.model.names, self.meaning, limits)
         return self.fields["front"].maybe(reader.decode)
 
+    @cached_property
+    def evidence(self) -> RuleEvidence | None:
+        """What rows that did not choose the rules say of them, if there were any."""
+        classes = bool(self.model.labels)
+        return self.fields["evidence"].maybe(lambda value: decode_evidence(value, self.rules, classes=classes))
+
     def shorten(self, max_terms: int | str | None, max_rules: int | None = None) -> "Saved":
         """Return the file that the estimator would save after its `shorten`."""
         front, raw = need_front(self.front, self.estimator), self.document.raw
@@ -90,6 +99,7 @@ class Saved:
         changed = {
             "written_by": f"rulegrove {__version__}",
             "parameters": {**raw["parameters"], "max_terms": max_terms, "max_rules": max_rules},
+            "evidence": raw.get("evidence") if place == front.chosen else None,  # it is about one list
             "settings": settle_length(raw["settings"], line, max_terms, found),
             **self.meaning.encode_link(line.link),
             **encode_list(line.fitted.model, front.list_rules(place), line.held_out, front.choosing(place)),

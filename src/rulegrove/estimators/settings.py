@@ -47,6 +47,7 @@ class Settings:
     selection: str | float = "auto"
     cv: Any = 5
     honest_cv: bool | str = "auto"
+    evidence: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -68,6 +69,10 @@ class Settings:
             raise InvalidInputError(
                 "honest_cv=True grows rules anew without each fold, which given `trees` do not allow; take 'auto' or "
                 "False."
+            )
+        if self.trees is not None and self.evidence is not None:
+            raise InvalidInputError(
+                "evidence='split' sets rows apart that given `trees` may have seen; give rows of their own to `fit`."
             )
         if self.force_rules and (self.rules is None or len(self.rules) == 0):
             raise InvalidInputError("force_rules=True puts `rules` into the model, and there are none; give some.")

@@ -1,8 +1,8 @@
 """What a fitted model says, and how far to trust it: importance, dependence, interaction, evidence."""
 
-from rulegrove.inspection._intervals import Estimates
+from rulegrove.estimators.evidence import Estimates, RuleEvidence
 from rulegrove.inspection.dependence import Dependence, partial_dependence
-from rulegrove.inspection.evidence import RuleEvidence, rule_evidence
+from rulegrove.inspection.evidence import rule_evidence
 from rulegrove.inspection.importance import Importances, importances
 from rulegrove.inspection.interaction import Interactions, h_statistics, interactions
 from rulegrove.inspection.interaction_null import InteractionNull, NullDistribution, interaction_null

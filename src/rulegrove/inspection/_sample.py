@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.columns import Columns
 from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
@@ -137,21 +137,6 @@ def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
     columns = check_model(model, "An inspection").read_columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
     return Sample(model.model_, columns, None if weights is None else weights / weights.sum())
-
-
-def read_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:
-    """Return the position of each row's class among the classes of a model; not all of them need be there."""
-    values = np.asarray(y)
-    if values.shape != (n_rows,):
-        raise InvalidInputError(f"`y` must hold one class for each of the {n_rows} rows; got the shape {values.shape}.")
-    places = {label: place for place, label in enumerate(labels)}
-    codes = np.array([places.get(value, -1) for value in values.tolist()], dtype=np.int64)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise InvalidInputError(
-            f"`y` holds {values.tolist()[row]!r} in row {row}, which is no class of the model; drop such rows."
-        )
-    return codes
 
 
 def split_rule(rule: Rule, features: Collection[int]) -> tuple[Rule, Rule]:

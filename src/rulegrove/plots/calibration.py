@@ -8,8 +8,8 @@ from sklearn.calibration import calibration_curve
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._intervals import estimate_shares
 from rulegrove.inspection._sample import check_model
 from rulegrove.plots._display import BLUE, Display, class_labels, ink, settle
 from rulegrove.plots._labels import LINE, SMALLEST, axes_size, font_size, label_axis, legend_below, text_width

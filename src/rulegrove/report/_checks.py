@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.estimators.figures import DOUBT, Figures
-from rulegrove.inspection._intervals import estimate_shares
 from rulegrove.inspection._sample import Sample
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove._validation import check_regression_target, count_threads
+from rulegrove._validation import check_regression_target, count_threads, find_codes
 from rulegrove.columns import Columns
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Figures
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, read_codes
+from rulegrove.inspection._sample import Sample
 from rulegrove.plots._display import class_labels
 from rulegrove.report._lines import Line, read_line
 
@@ -96,7 +96,7 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
         training = _looks_trained_on(model, columns)
     codes, targets = None, None
     if y is not None and labels:
-        codes = read_codes(labels, y, n_rows)
+        codes = find_codes(labels, y, n_rows)
         members = np.eye(len(labels))[codes]
         targets = members[:, 1:] if len(labels) == 2 else members
     elif y is not None:

@@ -13,6 +13,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
 from rulegrove.plots._display import class_labels, output_labels, output_name
 from rulegrove.report._checks import check, draw_dependence
+from rulegrove.report._evidence import describe_evidence
 from rulegrove.report._given import Given, predict_given, read_given
 from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
 from rulegrove.report._rows import Drawn
@@ -136,6 +137,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "given_name": None if given is None else given.name,
         "rows": None if drawn is None else drawn.describe(),
         "observed": None if drawn is None else drawn.observed,
+        "evidence": describe_evidence(model),
         "votes": describe_votes(selector),
     }
 

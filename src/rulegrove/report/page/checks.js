@@ -1,4 +1,4 @@
-// Partial dependence, figures of held-out rows and of those given, charts of them; and the votes.
+// Partial dependence, figures of held-out rows and of those given, charts of them; evidence; and the votes.
 
 const NO_ROWS = "The report was made without a table of rows, so this part is left out.";
 const MANY_CLASSES = 8;
@@ -200,6 +200,20 @@ function drawScatter(observed, predicted) {
   const drawn = observed.length < report.n_given ? `, a draw of ${grouped(observed.length)} from the ${countGiven(report.n_given)}` : `, ${report.given_name}`;
   const rows = observed.map((value, k) => [show(value), show(predicted[k])]);
   return element("figure", {}, element("figcaption", {}, `Predicted (height) against observed (width)${drawn}`), svg, numbers(["Observed", "Predicted"], rows));
+}
+
+// Rules tested on rows that did not choose them.
+
+function showEvidence() {
+  const evidence = report.evidence;
+  byId("evidence").hidden = evidence === null;
+  byId("evidence-link").hidden = evidence === null;
+  if (evidence === null) return;
+  byId("evidence-about").replaceChildren(...evidence.sentences.map((sentence) => element("p", {}, sentence)));
+  const verdict = evidence.heads.indexOf("verdict");
+  const badge = (text) => element("span", { class: text === "suggestion" ? "badge" : "badge firm" }, text);
+  const lines = evidence.lines.map((cells) => cells.map((text, k) => (k === verdict ? badge(text) : text)));
+  byId("evidence-table").replaceChildren(lines.length ? table(evidence.heads, lines) : "");
 }
 
 // Votes of a selector.

@@ -111,6 +111,7 @@ function start() {
   startFront();
   startRules();
   startRows();
+  showEvidence();
   showVotes();
   showAll();
   startPrinting();

@@ -1,29 +1,13 @@
 """Shares, ratios of shares and means of groups of rows, with intervals."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import beta, norm, pearson3
 from scipy.stats import t as student
 
 from rulegrove._typing import FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """An estimate for each rule, with an interval.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rules,)
-        NaN where no row tells.
-    low, high : ndarray of shape (n_rules,)
-        Ends of the intervals; as wide as can be where no row tells.
-    """
-
-    values: FloatArray
-    low: FloatArray
-    high: FloatArray
+from rulegrove.estimators.evidence import Estimates
 
 
 def estimate_shares(found: FloatArray, weight: FloatArray, size: FloatArray, level: float) -> Estimates:
@@ -54,6 +38,41 @@ def estimate_shares(found: FloatArray, weight: FloatArray, size: FloatArray, lev
     low[some] = np.clip(center - half, 0.0, share)
     high[some] = np.clip(center + half, share, 1.0)
     return Estimates(values, low, high)
+
+
+def enclose_shares(found: FloatArray, weight: FloatArray, size: FloatArray, level: float) -> Estimates:
+    """Divide by the weight of a group, with the interval of Clopper and Pearson, which covers at any level.
+
+    Wilson's interval, the shorter one, covers too little at the levels near 1 that many rules together ask for.
+
+    Parameters
+    ----------
+    found, weight, size, level
+        As in `estimate_shares`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares = enclose_shares(np.array([8.0, 0.0]), np.array([10.0, 0.0]), np.array([10.0, 0.0]), 0.95)
+    >>> shares.low.round(2), shares.high.round(2)
+    (array([0.44, 0.  ]), array([0.97, 1.  ]))
+    """
+    values, miss = estimate_shares(found, weight, size, level).values, (1.0 - level) / 2.0
+    events = np.where(size > 0, size * np.nan_to_num(values), 0.0)
+    none, all_of_them = events <= 0.0, events >= size
+    low = np.where(none, 0.0, beta.ppf(miss, np.where(none, 1.0, events), size - events + 1.0))
+    high = np.where(all_of_them, 1.0, beta.isf(miss, events + 1.0, np.where(all_of_them, 1.0, size - events)))
+    return Estimates(values, low, high)
+
+
+def count_in(level: float, n_rules: int) -> float:
+    """Return the level of each of so many intervals that hold together, however rules overlap (Bonferroni)."""
+    return 1.0 - (1.0 - level) / max(n_rules, 1)
+
+
+def hold_together(alone: Estimates, together: Estimates) -> Estimates:
+    """Return estimates with intervals for each rule alone, and others for all rules at once."""
+    return replace(alone, low_all=np.minimum(alone.low, together.low), high_all=np.maximum(alone.high, together.high))
 
 
 def estimate_lifts(here: Estimates, elsewhere: Estimates, support: FloatArray, base: FloatArray) -> Estimates:
@@ -113,3 +132,28 @@ def estimate_means(
     half = student.isf((1.0 - level) / 2.0, freedom) * np.sqrt(variance / freedom)
     low[several], high[several] = mean - half, mean + half
     return Estimates(means, low, high)
+
+
+def enclose_means(
+    means: Estimates, size: FloatArray, spread: FloatArray, skewness: FloatArray, level: float
+) -> Estimates:
+    """Widen Student's intervals to what targets that vary as those of all rows do would ask for.
+
+    Few rows of a skewed target are often all alike, and Student's interval much too short. The normal or the gamma
+    distribution is taken, whichever goes farther; see `score_tails`.
+
+    Parameters
+    ----------
+    means : Estimates
+        With Student's intervals of this level.
+    size : ndarray of shape (n_rules,)
+        Rows of each group, of equal weight.
+    spread, skewness : ndarray of shape (n_rules,)
+        Standard deviation and skewness of the target among all rows.
+    level : float
+    """
+    miss, root = (1.0 - level) / 2.0, np.sqrt(np.maximum(size, np.finfo(np.float64).tiny))
+    skew, normal = np.where(size > 0, skewness / root, 0.0), norm.isf(miss)
+    down, up = np.maximum(normal, pearson3.isf(miss, skew)), np.maximum(normal, -pearson3.ppf(miss, skew))
+    low, high = means.values - down * spread / root, means.values + up * spread / root
+    return Estimates(means.values, np.fmin(means.low, low), np.fmax(means.high, high))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulegrove.inspection._intervals import estimate_lifts, estimate_means, estimate_shares
+from rulegrove.estimators._intervals import estimate_lifts, estimate_means, estimate_shares
 
 
 def lift_of_counts(here, n_here, there, n_there, level=0.95):

@@ -1,0 +1,72 @@
+"""`rulegrove evidence`: the rules of a model tested on rows that did not choose them."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rulegrove.cli import options
+
+if TYPE_CHECKING:
+    from rulegrove.estimators.evidence import RuleEvidence
+
+
+def evidence(
+    model: options.Model,
+    data: options.Parts,
+    target: options.Target,
+    level: Annotated[
+        float, typer.Option(help="Of every interval alone in --json, and of all wider ones at once in the table.")
+    ] = 0.95,
+    false_discovery_rate: Annotated[
+        float, typer.Option(help="Expected share of false claims among the established rules, at most.")
+    ] = 0.1,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Tell which rules of a model hold on rows that did not choose them, and which are only suggestions.
+
+    The rows must not be those of the fit. Example: rulegrove evidence model.json new.csv --target churn
+    """
+    from rulegrove.cli.output import print_json
+    from rulegrove.cli.places import check_inputs, is_large
+    from rulegrove.cli.scoring import read_model, read_target
+
+    check_inputs(data)
+    fitted = read_model(model)
+    asked = {"level": level, "false_discovery_rate": false_discovery_rate}
+    if is_large(data):
+        from rulegrove.cli.large import examine_large
+
+        found = examine_large(fitted, data, target, **asked)
+    else:
+        X, y = read_target(fitted, data[0], target)
+
+        from rulegrove.inspection import rule_evidence
+
+        found = rule_evidence(fitted, X, y, **asked)
+    if as_json:
+        print_json(describe_evidence(found))
+    else:
+        _print(found)
+
+
+def describe_evidence(found: "RuleEvidence") -> dict[str, Any]:
+    """Return evidence for JSON: the sentences, and a record for each rule."""
+    columns = found.to_dict()
+    return {
+        "sentences": found.sentences,
+        "n_rows": found.n_rows,
+        "level": found.level,
+        "false_discovery_rate": found.false_discovery_rate,
+        "exact": found.exact,
+        "rules": [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)],
+    }
+
+
+def _print(found: "RuleEvidence") -> None:
+    """Print the sentences and a table of the rules."""
+    from rulegrove.cli.output import print_table, print_text
+
+    print_text("\n".join([*found.sentences, "\n" * bool(found.rules)]))
+    if found.rules:
+        print_table(found.to_cells(), words=("verdict", "rule", "class"), spare=("base rate",))
