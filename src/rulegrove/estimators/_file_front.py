@@ -12,6 +12,7 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_figures as file_figures
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._checked_json import Value, encode
+from rulegrove.estimators._file_recurrence import RecurrenceReader, encode_recurrence
 from rulegrove.estimators.front import Front, FrontLine
 from rulegrove.estimators.meaning import Meaning
 from rulegrove.estimators.model import Fitted, RuleModel
@@ -77,12 +78,14 @@ def encode_front(front: Front | None, limits: Limits) -> dict[str, Any] | None:
     for what, came, most in (("coefficients", n_cells, limits.cells), ("characters", n_characters, limits.words)):
         if came > most:
             raise InvalidInputError(f"The front of the model has {came} {what}; a model file may have {most}.")
+    found = encode_recurrence(front.recurrence, {told.term: place for told, place in places.items()})
     return {
         "base_loss": encode(front.base_loss),
         "chosen": front.chosen,
         "output_means": encode(front[-1].fitted.output_means),
         "terms": [_encode_told(told) for told in places],
         "lines": lines,
+        **({} if found is None else {"recurrence": found}),
     }
 
 
@@ -112,12 +115,11 @@ def _encode_told(told: _Told) -> dict[str, Any]:
 
 
 def _encode_line(line: FrontLine, *, chosen: bool) -> dict[str, Any]:
-    """Return a line but for its terms; most coefficients of several outputs are zero and left out."""
+    """Return a line but for its terms."""
     model = line.fitted.model
-    supports = [(np.flatnonzero(coef), coef) for coef in np.atleast_2d(model.coefs)]
     figures = line.held_out if chosen or line.held_out is None else line.held_out.thin()
     return {
-        "coefs": [[kept.tolist(), coef[kept].tolist()] for kept, coef in supports],
+        "coefs": file_terms.encode_coefs(model.coefs),
         "intercepts": encode(np.atleast_1d(model.intercept)),
         "importances": encode(line.fitted.importances),
         "calibration": encode(line.link),
@@ -150,7 +152,7 @@ class FrontReader:
 
     def decode(self, value: Value) -> Front:
         """Return the models of every length."""
-        fields = value.fields(["base_loss", "chosen", "output_means", "terms", "lines"])
+        fields = value.fields(["base_loss", "chosen", "output_means", "terms", "lines"], {"recurrence": None})
         means = fields["output_means"].numbers(self.n_outputs)
         told = self._decode_terms(fields["terms"])
         lines: list[FrontLine] = []
@@ -165,11 +167,14 @@ class FrontReader:
             lines.append(self._decode_line(own, told, means))
         if not lines:
             fields["lines"].refuse("a list of one line or more")
+        terms = [one.term for one in told]
+        reader = RecurrenceReader(self.features, self.columns, self.n_outputs, terms, len(lines), self.limits.cells)
         return Front(
             lines,
             meaning=self.meaning,
             base_loss=fields["base_loss"].number(0.0, special=True),
             chosen=fields["chosen"].integer(0, len(lines) - 1),
+            recurrence=fields["recurrence"].maybe(reader.decode),
         )
 
     def _decode_terms(self, value: Value) -> list[_Told]:
@@ -203,11 +208,7 @@ class FrontReader:
         terms = tuple(one.term for one in own)
         if len(set(terms)) < len(terms):
             fields["terms"].refuse("positions of different terms")
-        coefs = np.zeros((self.n_outputs, len(terms)))
-        for row, item in zip(coefs, fields["coefs"].items(self.n_outputs), strict=True):
-            kept, values = item.items(2)
-            columns = kept.positions(len(terms))
-            row[columns] = values.numbers(len(columns))
+        coefs = file_terms.decode_coefs(fields["coefs"], self.n_outputs, len(terms))
         intercepts, several = fields["intercepts"].numbers(self.n_outputs), self.n_outputs > 1
         link = self.meaning.decode_link(fields["calibration"])
         model = RuleModel(

@@ -193,6 +193,22 @@ def decode_linear(value: Value, features: Sequence[Feature]) -> Linear:
     return Linear(feature, lower, fields["upper"].number(low=lower), fields["fill"].number())
 
 
+def encode_coefs(coefs: FloatArray) -> list[Any]:
+    """Return the coefficients of each output; most of several outputs are zero and left out."""
+    supports = [(np.flatnonzero(coef), coef) for coef in np.atleast_2d(coefs)]
+    return [[kept.tolist(), coef[kept].tolist()] for kept, coef in supports]
+
+
+def decode_coefs(value: Value, n_outputs: int, n_terms: int) -> FloatArray:
+    """Return the coefficients of each output, zeros included."""
+    coefs = np.zeros((n_outputs, n_terms))
+    for row, item in zip(coefs, value.items(n_outputs), strict=True):
+        kept, values = item.items(2)
+        columns = kept.positions(n_terms)
+        row[columns] = values.numbers(len(columns))
+    return coefs
+
+
 def encode_candidates(terms: Terms) -> dict[str, Any]:
     """Return the candidates of a pool."""
     return {

@@ -197,6 +197,11 @@ class Sheet:
         """Positions of the rows."""
         return np.arange(self.columns.n_rows)
 
+    def weigh(self, most_rows: int | None) -> FloatArray:
+        """Return the weights of the first rows, which add up to one."""
+        weights = (np.ones(self.columns.n_rows) if self.weights is None else self.weights)[:most_rows]
+        return np.asarray(weights / weights.sum())
+
 
 @dataclass(frozen=True)
 class Maker:
@@ -219,22 +224,50 @@ class Maker:
     steadiness: float
     n_threads: int
 
-    def order(
-        self, sheet: Sheet, goals: FloatArray, large: Large, longest: int, *, lines_first: bool
-    ) -> list[list[Term]]:
-        """Return for each output its terms in the order in which they enter lists, up to the longest one.
+    def remake(
+        self,
+        sheet: Sheet,
+        goals: FloatArray,
+        large: Large,
+        longest: int,
+        chosen: tuple[int, bool] | None = None,
+        *,
+        both: bool,
+    ) -> tuple[list[list[list[Term]]], list[Point] | None]:
+        """Return the orders in which terms enter lists, and a list.
 
         Parameters
         ----------
         sheet, goals, large
             As in `make`.
         longest : int
-        lines_first : bool
-            Whether linear terms enter before rules.
+        chosen : (int, bool), optional
+            Length of the list, and whether it begins with linear terms; None for no list.
+        both : bool
+            Whether the order with linear terms first is asked for as well.
+
+        Returns
+        -------
+        orders : list of list of list of Term
+            For each order, the one with linear terms first behind the other, and each output, up to the longest list.
+        points : list of (ndarray of shape (n_terms,), float), optional
+            For each output the list.
         """
-        lengths: list[list[int]] = [[], [longest]] if lines_first else [[longest], []]
-        found = self._find(sheet, goals, large, lengths)
-        return [[large.terms[output][int(own.kept[place])] for place in own.order] for output, own in enumerate(found)]
+        with one_blas_thread():
+            found = self._find(sheet, goals, large, [[longest], [longest] if both else []])
+            terms_of = zip(large.terms, found, strict=True)
+            entered = [
+                [[terms[int(own.kept[place])] for place in order] for order in own.orders] for terms, own in terms_of
+            ]
+            orders = [list(of_outputs) for of_outputs in zip(*entered, strict=True)]
+            if chosen is None:
+                return orders, None
+            length, first = chosen
+            cut = [replace(own, subsets=[np.sort(own.orders[first and both][:length])]) for own in found]
+            weights = sheet.weigh(self.projection.most_rows)
+            points = _project(self.projection, cut, 0, goals[: len(weights)], weights)
+            near = [own.near(0, point) for own, point in zip(cut, points, strict=True)]
+            return orders, [own.widen(intercept) for own, (_, intercept) in zip(near, points, strict=True)]
 
     def make(
         self, sheet: Sheet, goals: FloatArray, large: Large, lengths: Sequence[int], n_lines_first: int = 0
@@ -255,9 +288,8 @@ class Maker:
             before rules. A rule says more of a class than any single line and so would always be the first, even where
             a few lines say more than as many rules.
         """
-        solved = slice(0, self.projection.most_rows)
-        weights = np.ones(sheet.columns.n_rows) if sheet.weights is None else sheet.weights
-        weights = weights[solved] / weights[solved].sum()
+        weights = sheet.weigh(self.projection.most_rows)
+        solved = slice(0, len(weights))
         with one_blas_thread():
             found = self._find(sheet, goals, large, [lengths, lengths[:n_lines_first]])
 
@@ -315,16 +347,18 @@ class Maker:
         alike = np.zeros(gram.shape, dtype=bool)
         alike[: len(taken.rules), : len(taken.rules)] = find_alike(bits.first(sheet.n_real))
         prices = price_terms(taken.count_conditions(), self.steadiness)
-        subsets, order = [], np.empty(0, dtype=np.int64)
+        subsets: list[IntArray] = []
+        entered: list[IntArray] = []
         for first, lengths in zip((None, lines), orders, strict=True):
-            reference = Reference(gram, pulls, signs, forced, ridges, first, prices, alike)
-            order = order_terms(reference, max(lengths)) if lengths else order
-            subsets += [np.sort(order[: max(length, int(forced.sum()))]) for length in lengths]
+            if lengths:
+                reference = Reference(gram, pulls, signs, forced, ridges, first, prices, alike)
+                entered.append(order_terms(reference, max(lengths)))
+                subsets += [np.sort(entered[-1][: max(length, int(forced.sum()))]) for length in lengths]
         means, spreads = _describe(bits, linear, None if sheet.weights is None else sheet.weights[solved])
         slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))
         start = np.zeros(len(kept))
         listed = [Listed(bits.words, slopes, means, spreads, gram, own, ridges, start, None, signs) for own in pulls]
-        return [_Found(kept, own, subsets, order, len(terms)) for own in listed]
+        return [_Found(kept, own, subsets, entered, len(terms)) for own in listed]
 
 
 def _project(
@@ -353,12 +387,12 @@ def _fill_words(goals: FloatArray, weights: FloatArray) -> tuple[FloatArray, Flo
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The terms of an output's lists: those that lists are made of, which of them each list has, the order of entry."""
+    """The terms of an output's lists: those that lists are made of, which of them each list has, orders of entry."""
 
     kept: IntArray
     listed: Listed
     subsets: list[IntArray]
-    order: IntArray
+    orders: list[IntArray]
     n_terms: int
 
     def near(self, place: int, point: Point) -> "_Found":

@@ -1,6 +1,7 @@
 """From a large model to its front: lists of every length, made in the whole data and without each fold, and judged."""
 
 import bisect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +10,7 @@ import numpy as np
 
 from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.statistics import Margins
 from rulegrove.design.terms import Term
 from rulegrove.estimators import autos
@@ -102,14 +103,24 @@ class Shortening:
         lists = self.maker.make(sheet, self._find_goals(data, sheet, large, link), large, lengths, n_lines_first)
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
 
-    def order(
-        self, data: TrainingData, rows: IntArray, large: Large, link: Link | None, longest: int, *, lines_first: bool
-    ) -> list[list[Term]]:
-        """Return for each output the terms of its lists in the order in which they enter, as `Maker.order` does."""
-        sheet = self._draw_sheet(data, rows, large)
-        return self.maker.order(
-            sheet, self._find_goals(data, sheet, large, link), large, longest, lines_first=lines_first
-        )
+    def remake(
+        self,
+        data: TrainingData,
+        rows: IntArray,
+        large: Large,
+        link: Link | None,
+        longest: int,
+        chosen: tuple[int, bool] | None,
+        *,
+        both: bool,
+    ) -> tuple[list[list[list[Term]]], list[Point] | None]:
+        """Return the orders in which terms enter lists, and the list that is chosen, as `Maker.remake` does."""
+        exponent, sheet = find_unit(data), self._draw_sheet(data, rows, large)
+        goals = self._find_goals(data, sheet, large, link)
+        orders, points = self.maker.remake(sheet, goals, large, longest, chosen, both=both)
+        return orders, None if points is None else [
+            (shift(coef, exponent), shift(own, exponent)) for coef, own in points
+        ]
 
     @property
     def maker(self) -> Maker:
@@ -120,6 +131,40 @@ class Shortening:
     def _draw_sheet(self, data: TrainingData, rows: IntArray, large: Large) -> Sheet:
         """Return the rows to make lists from, with imagined ones where there are few."""
         return Sheet.of(data, draw_rows(data, rows), large, autos.IMAGINED_ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What the lines of a front were chosen by.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (n_lengths + n_first + 1, n_rows)
+        Of held-out rows, by lists in the order of gain and, of the shortest ones, with linear terms first.
+    n_first : int
+    """
+
+    losses: FloatArray
+    n_first: int
+
+    def redraw(self, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+        """Return the losses of the lines on other held-out rows, and which lists begin with linear terms there.
+
+        A draw has half of the rows, for the losses of other rows differ from these by the noise of both. Lists from
+        other rows differ as well: of two orders that are nearly as good they choose either, so that every other draw
+        takes one by chance.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_draws, n_lengths + 1)
+        first : ndarray of shape (n_draws, n_lengths + 1)
+        """
+        n_rows, n_lengths = self.losses.shape[1], len(self.losses) - self.n_first - 1
+        drawn = rng.multinomial(math.ceil(n_rows / 2), np.full(n_rows, 1.0 / n_rows), size=n_draws)
+        losses = drawn @ self.losses.T / drawn.sum(axis=1, keepdims=True)
+        kept = np.array([choose_orders(own, self.n_first) for own in losses])
+        kept[::2, : self.n_first] = np.arange(self.n_first) + n_lengths * rng.integers(2, size=(len(kept[::2]), 1))
+        return np.take_along_axis(losses, kept, axis=1), (kept >= n_lengths) & (kept < len(self.losses) - 1)
 
 
 def make_front(
@@ -136,8 +181,8 @@ def make_front(
     count: Callable[[Sequence[Rule]], Margins],
     judge: Callable[[Judging], LineSums],
     progress: Progress,
-) -> Front:
-    """Make lists of every length and judge them on held-out rows.
+) -> tuple[Front, Choices | None]:
+    """Make lists of every length and judge them on held-out rows; tell what chose between two orders of entry.
 
     Parameters
     ----------
@@ -203,7 +248,7 @@ def make_front(
     if held_out is None:
         links = [target.link_list(None) for _ in lists]
         lines = [FrontLine(line, own) for line, own in zip(describe(lists, links), links, strict=True)]
-        return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan)
+        return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan), None
     scores = np.empty((len(lists) + 1, *held_out.scores.shape))
     scores[-1] = held_out.scores - data.offset
     for fold, (own, own_lists) in enumerate(of_folds):
@@ -232,13 +277,14 @@ def make_front(
     linked = [*describe([lists[place] for place in kept[:-1]], links[:-1]), whole]
     figures = [target.judge(line.model, own, data, honest=honest) for line, own in zip(linked, judged, strict=True)]
     own_links = [*links[:-1], target.fitted_link]
-    return front(
+    judged_front = front(
         (
             FrontLine(line, own, held_out=drawn, **{name: float(values[place]) for name, values in told.items()})
             for place, (line, own, drawn) in enumerate(zip(linked, own_links, figures, strict=True))
         ),
         base_loss=target.base_loss(*(sums.targets / sums.weight)),
     )
+    return judged_front, Choices(measured[0], n_first)
 
 
 def count_offered(

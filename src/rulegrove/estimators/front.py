@@ -7,10 +7,12 @@ from typing import Any, overload
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._typing import FloatArray
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.meaning import Meaning
 from rulegrove.estimators.model import Fitted
+from rulegrove.estimators.recurrence import BY_GAIN, LINES_FIRST, WHOLE, Choice, Draws, Recurrence, Remade
 from rulegrove.estimators.rule_table import RuleTable, html_row
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -100,6 +102,8 @@ class Front(Sequence[FrontLine]):
         That of a model without terms.
     chosen : int
         The line that the model is.
+    recurrence : Recurrence, optional
+        How often the terms of lists come back in lists from other rows.
 
     Examples
     --------
@@ -113,10 +117,19 @@ class Front(Sequence[FrontLine]):
     True
     """
 
-    def __init__(self, lines: Iterable[FrontLine], *, meaning: Meaning, base_loss: float, chosen: int = -1) -> None:
+    def __init__(
+        self,
+        lines: Iterable[FrontLine],
+        *,
+        meaning: Meaning,
+        base_loss: float,
+        chosen: int = -1,
+        recurrence: Recurrence | None = None,
+    ) -> None:
         self._lines = tuple(lines)
         self.meaning, self.base_loss = meaning, base_loss
         self.chosen = chosen % len(self._lines)
+        self.recurrence = recurrence
 
     @overload
     def __getitem__(self, index: int) -> FrontLine: ...
@@ -135,19 +148,50 @@ class Front(Sequence[FrontLine]):
         """What the losses are, as the name of a column."""
         return self.meaning.loss_name
 
-    def list_rules(self, index: int) -> RuleTable:
-        """Return the terms of a line, ranked and in words.
+    def list_rules(self, index: int, limits: tuple[int | str | None, int | None] | None = None) -> RuleTable:
+        """Return the terms of a line, ranked and in words, with how often they come back as far as that is known.
 
         Parameters
         ----------
         index : int
             Of the line.
+        limits : (int, "auto" or None, int or None), optional
+            What the line was chosen by, `max_terms` and `max_rules`: other rows would choose other lengths, which
+            lists from them then have. By default they have the length of the line.
         """
-        return self.meaning.rank(self._lines[index].fitted)
+        line, known = self._lines[index], self.recurrence
+        rules = self.meaning.rank(line.fitted)
+        if known is None or (line.terms > LONGEST and index != known.chosen):
+            return rules
+        return rules.recurring(known, self.draw(known.draws, index, limits), line.fitted.model.features)
+
+    def draw(self, draws: Draws, index: int, limits: tuple[int | str | None, int | None] | None = None) -> list[Choice]:
+        """Return the lists that other rows would choose in place of a line, as in `list_rules`."""
+        if self._lines[index].terms > LONGEST:
+            return [Choice(self._lines[index].terms, WHOLE)]
+        lines = [index if limits is None else self._choose(losses, *limits) for losses in draws.losses]
+        return [
+            Choice(self._lines[own].terms, LINES_FIRST if first[own] else BY_GAIN)
+            for own, first in zip(lines, draws.first, strict=True)
+        ]
+
+    @property
+    def remade(self) -> tuple[Remade, ...]:
+        """Lists from other rows, chosen as the chosen line was; none if these are not known."""
+        known = self.recurrence
+        return () if known is None or known.chosen != self.chosen else known.lists
 
     def choosing(self, chosen: int) -> "Front":
         """Return the same front with another line chosen."""
-        return Front(self._lines, meaning=self.meaning, base_loss=self.base_loss, chosen=chosen)
+        return self._change(chosen=chosen)
+
+    def recurring(self, recurrence: Recurrence) -> "Front":
+        """Return the same front with what lists from other rows say of its terms."""
+        return self._change(recurrence=recurrence)
+
+    def _change(self, **own: Any) -> "Front":
+        names = ("meaning", "base_loss", "chosen", "recurrence")
+        return Front(self._lines, **({name: getattr(self, name) for name in names} | own))
 
     def choose(self, max_terms: int | str | None, max_rules: int | None = None) -> int:
         """Return the line of the shortest list that is good enough.
@@ -163,6 +207,10 @@ class Front(Sequence[FrontLine]):
         max_rules : int, optional
             Most different terms of all outputs.
         """
+        return self._choose(np.array([line.loss for line in self._lines]), max_terms, max_rules)
+
+    def _choose(self, all_losses: FloatArray, max_terms: int | str | None, max_rules: int | None) -> int:
+        """Return the line that losses choose."""
         limit = None if isinstance(max_terms, str) else max_terms
         allowed = [
             place
@@ -179,7 +227,7 @@ class Front(Sequence[FrontLine]):
             return allowed[-1]
         if max_terms == "auto":
             allowed = [place for place in allowed if self._lines[place].terms <= LONGEST] or allowed
-        losses = np.array([self._lines[place].loss for place in allowed])
+        losses = all_losses[allowed]
         if max_terms != "auto":
             fidelity = np.array([self._lines[place].fidelity for place in allowed])
             alike = fidelity >= (1.0 - UNFAITHFUL) * fidelity[-1]

@@ -25,6 +25,7 @@ from rulegrove.estimators._judging import Judging, LineSums
 from rulegrove.estimators._limits import check_limits, resolve_limits
 from rulegrove.estimators._lists import Large
 from rulegrove.estimators._refitting import refit_pools
+from rulegrove.estimators._resampling import Resampling, find_recurrence
 from rulegrove.estimators._sampling import Chance, HashFolds, RowCode, Source
 from rulegrove.estimators._shortening import Shortening, large_of, make_front, share_rules
 from rulegrove.estimators._training import Drawn, TrainingData, warn_constant
@@ -130,7 +131,7 @@ class Fit:
         return replace(
             self,
             model=model,
-            rules=self.front.list_rules(place),
+            rules=self.front.list_rules(place, (max_terms, max_rules)),
             feature_importances=share_importance(model, line.fitted.importances),
             target=target,
             settled=settle_length(self.settled, line, max_terms, target.settled),
@@ -201,6 +202,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     pools = fit_pools(parts, plan, pairs, count, progress)
     runs = [pools[start : start + len(parts)] for start in range(0, len(pools), len(parts))]
     runs, ridges = refit_runs(target, data, plan, runs, progress)
+    scaled = (data, runs[0])
     if not data.units.is_plain:
         runs = [[pool.give_back(data.units, settled.selection) for pool in pools] for pools in runs]
         data = data.give_back()
@@ -214,7 +216,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         progress.close()
         return fit
     shortening = Shortening(target, plan.growth, target.shares_terms, plan.n_threads)
-    front = make_front(
+    front, choices = make_front(
         shortening,
         data,
         training.folds,
@@ -230,6 +232,12 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         judge=judge,
         progress=progress,
     )
+    if settings.n_resamples:
+        ridge, link = ridges[0] if ridges else None, fitted.model.link
+        resampling = Resampling(*scaled, plan, settled.selection, ridge, shortening, link)
+        limits, rng = (settings.max_terms, settings.max_rules), chance.regrowing.spawn(1)[0]
+        recurrence = find_recurrence(front, resampling, choices, limits, settings.n_resamples, rng, progress)
+        front = front.recurring(recurrence)
     progress.close()
     return replace(fit, front=front).shorten(settings.max_terms, settings.max_rules)
 

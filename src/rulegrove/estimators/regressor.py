@@ -77,6 +77,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         before two, unless the gain in fit is as many times as large. A number between 0 and 1 asks for more or less
         of it; True is 0.8, where a condition must be worth five times as much as none. ``terms="rules"`` has rules
         alone. The large model is the same as without. `docs/insight.md` has the front between error and stability.
+    n_resamples : int, default=0
+        Lists to make anew, in pairs from disjoint halves of the rows and with rules grown anew, to tell for each term
+        how often it comes back and how far its thresholds move: `returns` and `thresholds` of `rules_`. A hundred take
+        seconds.
     monotonic : dict or array-like of shape (n_features,), default=None
         Attributes with which the prediction may only rise (1) or only fall (-1), all else being equal: by name or
         position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all known

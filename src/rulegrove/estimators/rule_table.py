@@ -4,12 +4,14 @@ import html
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._words import cut, printable
+from rulegrove.columns import Feature
 from rulegrove.design.terms import Term
+from rulegrove.estimators.recurrence import Choice, Recurrence, Span, tell_spans
 
 SHOWN_ROWS = 20
 _LEAST_ROOM = 30  # for words, however narrow the screen is
@@ -62,6 +64,13 @@ class RankedTerm:
         Rules that are the same column of the training rows; one preceded by "not" is its complement.
     term : Rule or Linear
         The record behind the words.
+    returns : float or None
+        The chance that a list from as many other rows has the family of the term; None unless the fit has made lists
+        anew (`n_resamples`).
+    thresholds : str
+        Where the bounds of a rule lie in nine of ten such lists, in words; empty if not known.
+    spans : tuple of Span
+        The same as numbers.
     """
 
     rank: int
@@ -81,6 +90,17 @@ class RankedTerm:
     against: bool = False
     coefficients: dict[Any, float] | None = None
     confidences: dict[Any, float] | None = None
+    returns: float | None = None
+    thresholds: str = ""
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def recurrence(self) -> str:
+        """How often the term comes back, such as "in about 92 of 100 lists from other rows, glucose > 108 to 128"."""
+        if self.returns is None:
+            return ""
+        spans = f", {self.thresholds}" if self.thresholds else ""
+        return f"in about {100 * self.returns:.0f} of 100 lists from other rows{spans}"
 
     @property
     def change(self) -> str:
@@ -149,6 +169,24 @@ class RuleTable(Sequence[RankedTerm]):
         """Whether a term has a field."""
         return any(getattr(term, field) is not None for term in self._terms)
 
+    def recurring(self, recurrence: Recurrence, choices: Sequence[Choice], features: Sequence[Feature]) -> "RuleTable":
+        """Return the same terms with how often they come back in lists of some lengths and orders."""
+        known = {term: place for place, term in enumerate(recurrence.terms)}
+        return RuleTable(
+            (
+                replace(
+                    row,
+                    returns=recurrence.estimate(known[row.term], choices),
+                    thresholds=tell_spans(recurrence.spans[known[row.term]], features),
+                    spans=recurrence.spans[known[row.term]],
+                )
+                if row.term in known
+                else row
+                for row in self
+            ),
+            self.about,
+        )
+
     def take(self, places: Iterable[int]) -> "RuleTable":
         """Return some of the terms, in an order of their own."""
         return RuleTable((self._terms[place] for place in places), self.about)
@@ -175,9 +213,10 @@ class RuleTable(Sequence[RankedTerm]):
         dict of list
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate,
             probability_from, probability_to`` for classes or ``mean_target`` for regression. More than two classes each
-            have a ``coefficient of`` and a ``share of``.
+            have a ``coefficient of`` and a ``share of``. Where lists were made anew, ``returns, thresholds``.
         """
         names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}
+        names |= {"returns": "returns", "thresholds": "thresholds"} if self._has("returns") else {}
         columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
         for label in next((term.coefficients for term in self if term.coefficients), {}):
             columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self]
@@ -205,6 +244,7 @@ class RuleTable(Sequence[RankedTerm]):
         """
         terms, largest = self._terms[:top], max((term.importance for term in self._terms), default=1.0) or 1.0
         # Files of the first versions know no base rates, where probabilities start.
+        returns = self._has("returns")
         about = [field for field in _CELLS if field in self.about and (field != "probability_to" or self._has(field))]
         return {
             "": [str(term.rank) for term in terms],
@@ -212,6 +252,11 @@ class RuleTable(Sequence[RankedTerm]):
             "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
             "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
             **{_CELLS[field][0]: list(map(_CELLS[field][1], terms)) for field in about},
+            **(
+                {"returns": ["" if term.returns is None else f"{term.returns:.0%}" for term in terms]}
+                if returns
+                else {}
+            ),
             "rule": [cut(term.text) for term in terms],
         }
 

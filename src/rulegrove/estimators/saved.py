@@ -23,11 +23,13 @@ from rulegrove.estimators import _file_front as file_front
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._checked_json import MAX_BYTES, Value, check_size, checksum, encode, parse, quote
 from rulegrove.estimators._file_evidence import decode_evidence
+from rulegrove.estimators._file_recurrence import decode_spans, encode_spans
 from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front, need_front, settle_length
 from rulegrove.estimators.meaning import ClassMeaning, Meaning, NumberMeaning
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.recurrence import tell_spans
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 
@@ -93,7 +95,7 @@ class Saved:
         """Return the file that the estimator would save after its `shorten`."""
         front, raw = need_front(self.front, self.estimator), self.document.raw
         place = front.choose(max_terms, max_rules)
-        line = front[place]
+        line, rules = front[place], front.list_rules(place, (max_terms, max_rules))
         auto = raw["parameters"].get("calibration") == "auto"
         found = {"calibration": None if line.link is None else "temperature"} if auto else {}
         changed = {
@@ -102,7 +104,7 @@ class Saved:
             "evidence": raw.get("evidence") if place == front.chosen else None,  # it is about one list
             "settings": settle_length(raw["settings"], line, max_terms, found),
             **self.meaning.encode_link(line.link),
-            **encode_list(line.fitted.model, front.list_rules(place), line.held_out, front.choosing(place)),
+            **encode_list(line.fitted.model, rules, line.held_out, front.choosing(place)),
         }
         short = decode_saved(replace(self.document, raw={**raw, **changed}))
         vars(short)["front"] = front.choosing(place)  # which need not be read again
@@ -221,7 +223,7 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], meaning: Meaning)
     for place, item in enumerate(value.items()):
         is_rule = "conditions" in item.keyed()
         needed = ["conditions", "support", meaning.evidence] if is_rule else ["linear"]
-        fields = item.fields([*needed, "coefs", "importance"], {"aliases": []})
+        fields = item.fields([*needed, "coefs", "importance"], {"aliases": [], "returns": None, "spans": []})
         decode = file_terms.decode_rule if is_rule else file_terms.decode_linear
         term = decode(fields[needed[0]], features)
         text = term.text(features)
@@ -229,6 +231,7 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], meaning: Meaning)
         if n_characters > MAX_WORDS:
             value.refuse(f"terms of no more than {MAX_WORDS} characters in words")
         coefs.append(fields["coefs"].numbers(n_outputs))
+        spans = decode_spans(fields["spans"], features)
         rows.append(
             RankedTerm(
                 rank=place + 1,
@@ -238,6 +241,9 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], meaning: Meaning)
                 support=file_terms.decode_support(fields["support"]) if is_rule else 1.0,
                 aliases=tuple(alias.text() for alias in fields["aliases"].items()),
                 term=term,
+                returns=fields["returns"].maybe(lambda own: own.number(0.0, 1.0)),
+                thresholds=tell_spans(spans, features),
+                spans=spans,
                 **meaning.decode_term(term, coefs[-1], fields[meaning.evidence] if is_rule else None),
             )
         )
@@ -273,6 +279,8 @@ def _encode_ranked(row: RankedTerm, coefs: Sequence[float]) -> dict[str, Any]:
         fields["shares"] = list(row.confidences.values())
     if row.aliases:
         fields["aliases"] = list(row.aliases)
+    if row.returns is not None:
+        fields |= {"returns": row.returns, "spans": encode_spans(row.spans)}
     return fields
 
 

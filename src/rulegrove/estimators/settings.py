@@ -34,6 +34,7 @@ class Settings:
     max_bins: int = 255
     max_correlation: float = 0.9
     stable: bool | float = False
+    n_resamples: int = 0
     monotonic: Any = None
     terms: str = "both"
     trees: Any = None

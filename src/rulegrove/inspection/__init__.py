@@ -3,7 +3,7 @@
 from rulegrove.estimators.evidence import Estimates, RuleEvidence
 from rulegrove.inspection.dependence import Dependence, partial_dependence
 from rulegrove.inspection.evidence import rule_evidence
-from rulegrove.inspection.importance import Importances, importances
+from rulegrove.inspection.importance import Importances, importance_band, importances
 from rulegrove.inspection.interaction import Interactions, h_statistics, interactions
 from rulegrove.inspection.interaction_null import InteractionNull, NullDistribution, interaction_null
 from rulegrove.inspection.stability import StabilityReport, StableRule, jaccard, stability_report
@@ -19,6 +19,7 @@ __all__ = [
     "StabilityReport",
     "StableRule",
     "h_statistics",
+    "importance_band",
     "importances",
     "interaction_null",
     "interactions",

@@ -1,7 +1,7 @@
 """A fitted model and the rows it is looked at on: what every inspection begins with."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from rulegrove.design.bits import BitMatrix, RuleProgram, compile_rules
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.model import BLOCK_ROWS, RuleModel
+from rulegrove.estimators.recurrence import Remade, find_band
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
@@ -31,11 +32,20 @@ class Sample:
     columns : Columns
     weights : ndarray of shape (n_rows,) or None
         They add up to one; None for rows that all count the same.
+    remade : tuple of Remade
+        Lists from other rows in place of the model, as far as the fit has made any (`n_resamples`).
     """
 
     model: RuleModel
     columns: Columns
     weights: FloatArray | None
+    remade: tuple[Remade, ...] = ()
+
+    def band(self, look: Callable[["Sample"], FloatArray]) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+        """Return between what nine of ten lists from other rows lie, looked at as the model is."""
+        if not self.remade:
+            return None, None
+        return find_band(np.array([look(replace(self, model=own.model, remade=(own,))) for own in self.remade]))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -136,7 +146,8 @@ def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
     """Check the model, the table and the weights."""
     columns = check_model(model, "An inspection").read_columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
-    return Sample(model.model_, columns, None if weights is None else weights / weights.sum())
+    remade = () if model.front_ is None else model.front_.remade
+    return Sample(model.model_, columns, None if weights is None else weights / weights.sum(), remade)
 
 
 def split_rule(rule: Rule, features: Collection[int]) -> tuple[Rule, Rule]:

@@ -12,6 +12,8 @@ from rulegrove.columns import Feature, encode_columns
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import Sample, read_sample, split_rule
 
+BAND_POINTS = 41  # quantiles at which a band is told beside the jumps of the function
+
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
@@ -29,6 +31,9 @@ class Dependence:
         Mean score at the points. With more than two classes there is one more axis in front, in the order of `classes`.
     classes : tuple or None
         Labels of a classifier, None for a regressor. With two classes a positive score speaks for the second.
+    low, high : ndarray of the shape of `values`, optional
+        Where the mean score lies for nine of ten lists from other rows, at each point by itself; None unless the fit
+        has made such lists (`n_resamples`).
     """
 
     features: tuple[int, ...]
@@ -36,6 +41,8 @@ class Dependence:
     grids: tuple[AnyArray, ...]
     values: FloatArray
     classes: tuple[Any, ...] | None
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
 
 def partial_dependence(
@@ -103,13 +110,18 @@ def find_dependence(sample: Sample, features: Any, *, grid: Any = None, n_points
         _default_grid(sample, place, n_points) if own is None else _read_grid(sample.model.features[place], own)
         for place, own in zip(places, given, strict=True)
     ]
-    values = _mean_scores(sample, places, [points for _, points in read])
+
+    def look(own: Sample) -> FloatArray:
+        values = _mean_scores(own, places, [points for _, points in read])
+        return values if sample.model.coefs.ndim == 2 else values[0]
+
     return Dependence(
         places,
         tuple(sample.names[place] for place in places),
         tuple(shown for shown, _ in read),
-        values if sample.model.coefs.ndim == 2 else values[0],
+        look(sample),
         sample.model.labels or None,
+        *sample.band(look),
     )
 
 
@@ -142,7 +154,9 @@ def _default_grid(sample: Sample, place: int, n_points: int) -> tuple[AnyArray, 
     bounds += [(line.lower, line.upper) for _, line in sample.lines if line.feature == place]
     breaks = np.array(bounds, dtype=np.float64).ravel()
     breaks = breaks[(breaks >= low) & (breaks < high)]
-    points = np.unique(np.concatenate([[low], breaks, np.nextafter(breaks, np.inf), [high]]))
+    n_others = BAND_POINTS if sample.remade else 0  # lists from other rows jump elsewhere
+    others = np.quantile(known, np.linspace(0.0, 1.0, n_others))
+    points = np.unique(np.concatenate([[low], breaks, np.nextafter(breaks, np.inf), [high], others]))
     if points.size > n_points:
         points = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_points)))
     return points, points

@@ -8,8 +8,10 @@ import numpy as np
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
+from rulegrove.estimators._fitted import share_importance
+from rulegrove.estimators.recurrence import find_band
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, read_sample
+from rulegrove.inspection._sample import Sample, check_model, read_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +28,17 @@ class Importances:
         Names of the attributes.
     n_rows : int
         Number of rows that were looked at.
+    low, high : ndarray of shape (n_features,), optional
+        Where the importance of an attribute lies in nine of ten lists from other rows; None unless the fit has made
+        such lists (`n_resamples`).
     """
 
     terms: FloatArray
     attributes: FloatArray
     names: tuple[str, ...]
     n_rows: int
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return attributes, importances and shares of the total, the most important first.
@@ -48,6 +55,8 @@ class Importances:
             "importance": self.attributes[order],
             "share": self.attributes[order] / (total if total > 0 else 1.0),
         }
+        if self.low is not None and self.high is not None:
+            columns |= {"low": self.low[order], "high": self.high[order]}
         return make_frame(columns, backend)
 
 
@@ -106,8 +115,41 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
             raise InvalidInputError("`region` holds rows of weight zero only; widen it or weight its rows.")
     if weights is not None:
         sample = replace(sample, weights=weights / weights.sum())
-    terms = _mean_distances(sample, model) * np.abs(sample.coefs).sum(axis=0)
-    return Importances(terms, share_terms(sample, terms), sample.names, n_rows)
+    terms = _measure_terms(sample, np.array([row.support for row in model.rules_]))
+
+    def look(own: Sample) -> FloatArray:
+        return share_terms(own, _measure_terms(own, own.remade[0].supports))
+
+    return Importances(terms, share_terms(sample, terms), sample.names, n_rows, *sample.band(look))
+
+
+def importance_band(model: Any) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+    """Return where the shares of the importance, ``feature_importances_``, lie in nine of ten lists from other rows.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        Fitted with `n_resamples`; of others nothing is known, which is None twice.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> from rulegrove.inspection import importance_band
+    >>> X, y = load("iris")
+    >>> model = RuleEnsembleClassifier(n_candidates=60, n_resamples=10, random_state=0).fit(X, y)
+    >>> low, high = importance_band(model)
+    >>> low.shape, bool((low <= high).all())
+    ((4,), True)
+    """
+    front = check_model(model, "importance_band").front_
+    if front is None or not front.remade:
+        return None, None
+    return find_band(np.array([share_importance(own.model, own.importances) for own in front.remade]))
 
 
 def _read_region(region: Any, n_rows: int) -> BoolArray:
@@ -123,16 +165,16 @@ def _read_region(region: Any, n_rows: int) -> BoolArray:
     return mask
 
 
-def _mean_distances(sample: Sample, model: Any) -> FloatArray:
-    """Mean over the rows of each term's distance from its training mean."""
+def _measure_terms(sample: Sample, supports: FloatArray) -> FloatArray:
+    """Mean over the rows of what each term says about them that is not said about an average one."""
     distances = np.empty(len(sample.model.terms))
     shares = sample.shares(sample.compile([rule for _, rule in sample.rules]))
     for (place, _), share in zip(sample.rules, shares, strict=True):
-        support = model.rules_[place].support
+        support = supports[place]
         distances[place] = share * (1.0 - support) + (1.0 - share) * support
     for place, line in sample.lines:
         distances[place] = sample.average(np.abs(line.values(sample.attribute(line.feature)) - line.fill))
-    return distances
+    return np.asarray(distances * np.abs(sample.coefs).sum(axis=0))
 
 
 def share_terms(sample: Sample, importances: FloatArray) -> FloatArray:

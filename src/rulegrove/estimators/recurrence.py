@@ -1,0 +1,213 @@
+"""How often the terms of lists come back in lists from other rows, and how far their thresholds move."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.columns import Feature
+from rulegrove.design.terms import Term
+from rulegrove.estimators.model import RuleModel
+from rulegrove.rules.rule import Rule, write_value
+
+BAND = (0.05, 0.95)  # quantiles that nine of ten lie between
+NEVER = 10_000  # beyond the length of any list
+# What lists from halves of the rows say of lists from as many fresh rows: they share rows with the list in question,
+# so that its terms come back too often, and are made from fewer of them, so that they come back too rarely. Learned on
+# tables that docs/insight.md names, none of them one of the ten sets.
+SHIFT, SLOPE = 0.0, 1.0
+
+
+BY_GAIN, LINES_FIRST, WHOLE = 0, 1, 2  # orders in which terms enter lists, and the large model
+
+
+class Choice(NamedTuple):
+    """Which list there is: its length and the order of its terms."""
+
+    length: int
+    order: int
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What other held-out rows say of the lines of a front, which would choose other lines.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (n_draws, n_lines)
+    first : ndarray of shape (n_draws, n_lines), bool
+        Which lines begin with linear terms there.
+    """
+
+    losses: FloatArray
+    first: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Remade:
+    """A list from other rows.
+
+    Attributes
+    ----------
+    model : RuleModel
+    importances, supports : ndarray of shape (n_terms,)
+        As in `Fitted`.
+    """
+
+    model: RuleModel
+    importances: FloatArray
+    supports: FloatArray
+
+
+def find_band(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return between what nine of ten values lie, which lists from other rows have in place of one.
+
+    Lists from disjoint halves of the rows differ from each other as much as lists from all rows do from the truth, as
+    far as they are as smooth as means: of a mean the band is an interval of 90 % [1]_.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_lists, ...)
+
+    References
+    ----------
+    .. [1] Efron, Stein (1981). "The jackknife estimate of variance". Annals of Statistics 9(3).
+
+    Examples
+    --------
+    >>> low, high = find_band(np.arange(101.0)[:, None])
+    >>> low.tolist(), high.tolist()
+    ([5.0], [95.0])
+    """
+    low, high = np.quantile(values, BAND, axis=0)
+    return low, high
+
+
+class Span(NamedTuple):
+    """Where a bound of a rule lies in nine of ten lists that have its family.
+
+    Attributes
+    ----------
+    feature : int
+        Position of the attribute.
+    is_lower : bool
+        Whether it is a lower bound.
+    low, high : float
+    """
+
+    feature: int
+    is_lower: bool
+    low: float
+    high: float
+
+    def text(self, features: Sequence[Feature]) -> str:
+        """Return the span in words.
+
+        Examples
+        --------
+        >>> Span(0, True, 108.0, 128.0).text([Feature("glucose")])
+        'glucose > 108 to 128'
+        """
+        feature = features[self.feature]
+        low, high = (write_value(bound, feature, digits=4) for bound in (self.low, self.high))
+        bound = low if low == high else f"{low} to {high}"
+        return f"{feature.name} {'>' if self.is_lower else '<='} {bound}"
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrence:
+    """What lists made anew from halves of the rows say of the terms of a front.
+
+    A term comes back in another list if its family is there: a rule that holds on nearly the same rows (Jaccard index
+    of at least 0.8), or a linear term of the same attribute.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Lists made anew, in pairs from disjoint halves, their rules grown anew.
+    n_rows : int
+        Rows of each.
+    terms : tuple of Term
+        Of all lists of the front, and of the large model if that was chosen.
+    entries : ndarray of shape (n_orders, n_terms, n_resamples)
+        The lengths from which on lists have the family of a term, rising, in the order of gain and with linear terms
+        first; `NEVER` if they have not. If the large model was chosen, it is the third order.
+    draws : Draws
+    spans : tuple of tuple of Span
+        Of the bounds of each term.
+    lists : tuple of Remade
+        Those that the rows choose.
+    chosen : int
+        The line of the front that was chosen as they were.
+
+    Examples
+    --------
+    >>> from rulegrove import RuleEnsembleClassifier
+    >>> from rulegrove.datasets import load
+    >>> X, y = load("breast-w")
+    >>> model = RuleEnsembleClassifier(n_candidates=200, n_resamples=10, random_state=0).fit(X, y)
+    >>> model.front_.recurrence.n_resamples
+    10
+    >>> all(0.0 <= row.returns <= 1.0 for row in model.rules_)
+    True
+    """
+
+    n_resamples: int
+    n_rows: int
+    terms: tuple[Term, ...]
+    entries: IntArray
+    draws: Draws
+    spans: tuple[tuple[Span, ...], ...]
+    lists: tuple[Remade, ...]
+    chosen: int
+
+    def share(self, place: int, choices: Sequence[Choice]) -> float:
+        """Return the share of lists that have the family of a term.
+
+        Parameters
+        ----------
+        place : int
+            Of the term.
+        choices : sequence of Choice
+            All are as likely.
+        """
+        return float(np.mean([np.mean(self.entries[order, place] <= length) for length, order in choices]))
+
+    def estimate(self, place: int, choices: Sequence[Choice]) -> float:
+        """Return the chance that a list from as many fresh rows has the family of a term."""
+        share = (self.share(place, choices) * self.n_resamples + 0.5) / (self.n_resamples + 1.0)
+        return 1.0 / (1.0 + math.exp(-(SHIFT + SLOPE * math.log(share / (1.0 - share)))))
+
+
+def tell_spans(spans: Sequence[Span], features: Sequence[Feature]) -> str:
+    """Return in words where the bounds of a term lie."""
+    return " and ".join(span.text(features) for span in spans)
+
+
+def find_spans(rule: Rule, found: Sequence[Rule]) -> tuple[Span, ...]:
+    """Return where the bounds of a rule lie in rules of its family, one from each list.
+
+    Examples
+    --------
+    >>> from rulegrove.rules.rule import Condition
+    >>> rules = [Rule((Condition(0, lower=float(bound)),)) for bound in range(101)]
+    >>> find_spans(rules[50], rules)
+    (Span(feature=0, is_lower=True, low=5.0, high=95.0),)
+    """
+    spans = []
+    for condition in rule.conditions:
+        for is_lower, bound in ((True, condition.lower), (False, condition.upper)):
+            others = [
+                own.lower if is_lower else own.upper
+                for other in found
+                for own in other.conditions
+                if own.feature == condition.feature
+            ]
+            others = [other for other in others if math.isfinite(other)]
+            if math.isfinite(bound) and others:
+                low, high = np.quantile(others, BAND)
+                spans.append(Span(condition.feature, is_lower, float(low), float(high)))
+    return tuple(spans)
