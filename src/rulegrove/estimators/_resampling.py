@@ -182,16 +182,16 @@ def find_recurrence(
     terms = tuple(dict.fromkeys(term for line in listed for term in line.fitted.model.terms))
     common = data.draw(data.rows, COMMON_ROWS)
     stage, done = progress.stage("Resampling"), [0]
-    halves = []
+    halves: list[tuple[IntArray, np.random.Generator]] = []
     for own in rng.spawn(-(-n_resamples // 2)):
         rows = own.permutation(data.rows)[: 2 * MOST_ROWS]
-        halves += [(half, own) for half in split_halves(data.targets, rows, own)]
+        halves += zip(split_halves(data.targets, rows, own), own.spawn(2), strict=True)
     alone = replace(resampling, shortening=replace(resampling.shortening, n_threads=1))
     seen = _Seen.of(data, common, [term for term in terms if isinstance(term, Rule)])
 
     def remake(half: int) -> tuple[IntArray, list[Rule | None], Fitted]:
         rows, own = halves[half]
-        orders, fitted = alone.remake(rows, own.spawn(1)[0], likely[half % len(likely)], both=bool(first.any()))
+        orders, fitted = alone.remake(rows, own, likely[half % len(likely)], both=bool(first.any()))
         found = _find_entries(data, common, terms, seen, orders)
         done[0] += 1
         stage(done[0], n_resamples)

@@ -12,7 +12,7 @@ from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.meaning import Meaning
 from rulegrove.estimators.model import Fitted
-from rulegrove.estimators.recurrence import BY_GAIN, LINES_FIRST, WHOLE, Choice, Draws, Recurrence, Remade
+from rulegrove.estimators.recurrence import BY_GAIN, LINES_FIRST, NEVER, WHOLE, Choice, Draws, Recurrence, Remade
 from rulegrove.estimators.rule_table import RuleTable, html_row
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -161,14 +161,14 @@ class Front(Sequence[FrontLine]):
         """
         line, known = self._lines[index], self.recurrence
         rules = self.meaning.rank(line.fitted)
-        if known is None or (line.terms > LONGEST and index != known.chosen):
+        if known is None or (line.terms > LONGEST and (index != known.chosen or len(known.entries) <= WHOLE)):
             return rules
         return rules.recurring(known, self.draw(known.draws, index, limits), line.fitted.model.features)
 
     def draw(self, draws: Draws, index: int, limits: tuple[int | str | None, int | None] | None = None) -> list[Choice]:
         """Return the lists that other rows would choose in place of a line, as in `list_rules`."""
         if self._lines[index].terms > LONGEST:
-            return [Choice(self._lines[index].terms, WHOLE)]
+            return [Choice(NEVER - 1, WHOLE)]  # all its terms, of which other rows may lead to more
         lines = [index if limits is None else self._choose(losses, *limits) for losses in draws.losses]
         return [
             Choice(self._lines[own].terms, LINES_FIRST if first[own] else BY_GAIN)

@@ -18,6 +18,7 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 LINE_STYLES = ("-", "--", ":", "-.")
 HEAT_MAP = "cividis"
+BAND_WORDS = "9 of 10 lists from other rows"  # what bands and whiskers are
 
 
 class Display(ABC):

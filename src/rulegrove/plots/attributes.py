@@ -7,10 +7,10 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.inspection import importances, interactions
+from rulegrove.inspection import importance_band, importances, interactions
 from rulegrove.inspection._sample import check_model
 from rulegrove.plots import _labels
-from rulegrove.plots._display import BLUE, HEAT_MAP, Display, check_top, settle
+from rulegrove.plots._display import BAND_WORDS, BLUE, HEAT_MAP, Display, check_top, ink, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def _count_attributes(n_shown: int, n_all: int) -> str:
 
 @dataclass(eq=False)
 class ImportanceDisplay(Display):
-    """Importance of the attributes as bars.
+    """Importance of the attributes as bars, with whiskers where the fit has made lists anew (`n_resamples`).
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ class ImportanceDisplay(Display):
         What they are an average over, as words for the axis.
     top : int, default=20
         Most attributes to draw.
+    low, high : ndarray of shape (n_features,), optional
+        Where the importance lies in nine of ten lists from other rows, as far as that is known.
 
     Examples
     --------
@@ -56,6 +58,8 @@ class ImportanceDisplay(Display):
     importances: FloatArray
     rows: str
     top: int = 20
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     @classmethod
     def from_estimator(
@@ -86,10 +90,11 @@ class ImportanceDisplay(Display):
         check_model(model, cls.__name__)
         if X is None:
             shares = model.feature_importances_
-            return cls(model.model_.names, shares, "Share of the importance", check_top(top)).plot(ax)
+            band = importance_band(model)
+            return cls(model.model_.names, shares, "Share of the importance", check_top(top), *band).plot(ax)
         found = importances(model, X, region=region, sample_weight=sample_weight)
         rows = f"Mean importance on {found.n_rows:,} row{'s' * (found.n_rows != 1)}"
-        return cls(found.names, found.attributes, rows, check_top(top)).plot(ax)
+        return cls(found.names, found.attributes, rows, check_top(top), found.low, found.high).plot(ax)
 
     @property
     def order(self) -> IntArray:
@@ -105,10 +110,17 @@ class ImportanceDisplay(Display):
         if not order.size:
             _labels.say(ax, "No attribute has any importance; the model is its intercept alone.")
             return
-        lengths = self.importances[order]
+        lengths, names = self.importances[order], [self.names[place] for place in order]
         bars = ax.barh(range(order.size), lengths, 0.62, color=BLUE)
         _labels.label_axis(ax, "x", f"{self.rows}{_count_attributes(order.size, len(self.names))}")
-        _labels.finish_bars(ax, bars, [self.names[place] for place in order], [f"{length:.2g}" for length in lengths])
+        if self.low is not None and self.high is not None:
+            low, high = self.low[order], self.high[order]
+            style = {"fmt": "none", "ecolor": ink(ax), "elinewidth": 1.2, "capsize": 3.0}
+            whiskers = ax.errorbar((low + high) / 2, range(order.size), xerr=(high - low) / 2, **style)
+            _labels.legend_below(ax, {BAND_WORDS: whiskers}, rows=names)
+            # Numbers stand beyond the whiskers.
+            bars = ax.barh(range(order.size), np.maximum(lengths, high), 0.62, visible=False)
+        _labels.finish_bars(ax, bars, names, [f"{length:.2g}" for length in lengths])
 
 
 @dataclass(eq=False)

@@ -1,6 +1,6 @@
 """Partial dependence on one attribute as a line, on two as a heat map."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -9,9 +9,9 @@ import numpy as np
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, read_sample
-from rulegrove.inspection.dependence import find_dependence
+from rulegrove.inspection.dependence import Dependence, find_dependence
 from rulegrove.plots import _labels
-from rulegrove.plots._display import HEAT_MAP, PALETTE, Display, check_target, ink, line_style, output_name
+from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, check_target, ink, line_style, output_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EXACT_POINTS = 100_000  # no attribute has more jumps than this, so none is left out
 N_CELLS = 40  # cells along a numeric attribute of a heat map besides those between its jumps
 RUG_POINTS = 200
+SPREAD = 0.7  # of a category's row that the classes take, where each has a whisker
 
 
 @dataclass(eq=False)
@@ -26,7 +27,7 @@ class DependenceDisplay(Display):
     """Mean score as one or two attributes vary and all others stay as they are in the data.
 
     Rules make jumps and linear terms make slopes; both are drawn where they are, not smoothed. A rug shows where the
-    rows are.
+    rows are. Where the fit has made lists anew (`n_resamples`), a line has a band, and the dot of a category a whisker.
 
     Parameters
     ----------
@@ -45,6 +46,10 @@ class DependenceDisplay(Display):
         Quantiles of the known values of a numeric attribute; None for a categorical one.
     missing : ndarray of shape (n_lines,) or None
         Mean scores where the attribute is missing, if it ever is in the data.
+    band : ndarray of shape (2, n_lines, len(grids[0])) or None
+        Below and above what nine of ten lists from other rows lie, as far as that is known; None for a heat map.
+    missing_band : ndarray of shape (2, n_lines) or None
+        The same of `missing`.
 
     Examples
     --------
@@ -66,6 +71,8 @@ class DependenceDisplay(Display):
     edges: tuple[FloatArray | None, ...]
     rugs: tuple[FloatArray | None, ...]
     missing: FloatArray | None = None
+    band: FloatArray | None = None
+    missing_band: FloatArray | None = None
 
     @classmethod
     def from_estimator(
@@ -105,15 +112,18 @@ class DependenceDisplay(Display):
     def _of_one(cls, sample: Sample, feature: Any, outputs: list[int], lines: tuple[str | None, ...]) -> Self:
         """Return the numbers of lines."""
         found = find_dependence(sample, feature, n_points=EXACT_POINTS)
-        (place,), missing = found.features, None
+        (place,), (values, band) = found.features, _read_lines(found, outputs)
+        missing, missing_band = None, None
         if np.isnan(sample.attribute(place)).any():
-            missing = np.atleast_2d(find_dependence(sample, place, grid=[None]).values)[outputs, 0]
-        values = np.atleast_2d(found.values)[outputs]
-        return cls(found.names, found.grids, values, lines, (None,), (_rug(sample, place),), missing)
+            ends, ends_band = _read_lines(find_dependence(sample, place, grid=[None]), outputs)
+            missing, missing_band = ends[:, 0], None if ends_band is None else ends_band[..., 0]
+        rugs = (_rug(sample, place),)
+        return cls(found.names, found.grids, values, lines, (None,), rugs, missing, band, missing_band)
 
     @classmethod
     def _of_pair(cls, sample: Sample, pair: Any, outputs: list[int], lines: tuple[str | None, ...]) -> Self:
         """Return the numbers of a heat map, whose cells end where the score jumps."""
+        sample = replace(sample, remade=())  # a heat map shows no band
         points = [find_dependence(sample, one, n_points=EXACT_POINTS).grids[0] for one in pair]
         edges = tuple(None if own.dtype == object else _cell_edges(own) for own in points)
         grids = tuple(
@@ -129,7 +139,7 @@ class DependenceDisplay(Display):
             return 7.0, 5.2
         if self.rugs[0] is None:
             return _labels.rows_size(self._categories(0))
-        return 7.0, 4.2 + 0.22 * (len(self.lines) > 1)
+        return 7.0, 4.2 + 0.22 * (len(self.lines) > 1 or self.band is not None)
 
     def _categories(self, place: int) -> list[str]:
         """Labels of a categorical attribute, and of its missing values."""
@@ -150,37 +160,59 @@ class DependenceDisplay(Display):
             self._draw_lines(ax)
 
     def _draw_lines(self, ax: "Axes") -> None:
-        grid, handles = self.grids[0], []
+        grid, handles, bands = self.grids[0], [], []
         for place, values in enumerate(self.values):
             style = line_style(place)
             handles += ax.plot(grid, values, marker="o" if grid.size == 1 else "", **style)
             if self.missing is not None:
                 ax.axhline(self.missing[place], **style | {"linestyle": (0, (1, 3))})
+            if self.band is not None:
+                bands.append(self._draw_band(ax, place))
         ax.spines[["top", "right"]].set_visible(False)
         ax.margins(y=0.08)
         _draw_rug(ax, self.rugs[0], "x", 0.012)
         dotted = " (dotted: where it is missing)" * (self.missing is not None)
         _labels.label_axis(ax, "x", f"{self.names[0]}{dotted}")
         _labels.label_axis(ax, "y", self._meaning)
-        self._explain_colours(ax, handles)
+        self._explain(ax, handles, bands)
+
+    def _draw_band(self, ax: "Axes", place: int) -> Any:
+        """Draw the band of a line, and a whisker for that of the missing values at the right edge."""
+        assert self.band is not None
+        colour = line_style(place)["color"]
+        if self.missing_band is not None:
+            edge = np.full(2, 0.995 - 0.012 * place)
+            ax.plot(edge, self.missing_band[:, place], color=colour, transform=ax.get_yaxis_transform(), linewidth=1.4)
+        width = 1.4 * (self.grids[0].size == 1)  # of a single point the band is a whisker too
+        return ax.fill_between(self.grids[0], *self.band[:, place], color=colour, alpha=0.2, linewidth=width)
 
     def _draw_categories(self, ax: "Axes") -> None:
         columns = self.values if self.missing is None else np.column_stack([self.values, self.missing])
-        rows = np.arange(columns.shape[1])
-        ax.hlines(rows, columns.min(), columns.max(), color=ink(ax), alpha=0.15, linewidth=0.8)
-        handles = [
-            ax.plot(values, rows, "osD^v<"[place % 6], color=PALETTE[place % len(PALETTE)], markersize=7)[0]
-            for place, values in enumerate(columns)
-        ]
+        bands = self.band
+        if bands is not None and self.missing_band is not None:
+            bands = np.concatenate([bands, self.missing_band[..., None]], axis=2)
+        rows, known = np.arange(columns.shape[1]), columns if bands is None else np.array([columns, *bands])
+        ax.hlines(rows, known.min(), known.max(), color=ink(ax), alpha=0.15, linewidth=0.8)
+        handles, whiskers = [], []
+        for place, values in enumerate(columns):
+            colour, own = PALETTE[place % len(PALETTE)], rows.astype(np.float64)
+            if bands is not None:  # side by side, or whiskers hide each other
+                own += SPREAD * ((place + 0.5) / len(columns) - 0.5)
+                whiskers.append(ax.hlines(own, *bands[:, place], color=colour, linewidth=1.4))
+            handles += ax.plot(values, own, "osD^v<"[place % 6], color=colour, markersize=7)
         ax.margins(x=0.05)
         _labels.label_axis(ax, "x", self._meaning)
-        self._explain_colours(ax, handles)
+        self._explain(ax, handles, whiskers)
         _labels.label_rows(ax, self._categories(0))
         _labels.label_axis(ax, "y", self.names[0])
 
-    def _explain_colours(self, ax: "Axes", handles: list[Any]) -> None:
-        if len(handles) > 1:
-            _labels.legend_below(ax, dict(zip(map(str, self.lines), handles, strict=True)), n_columns=4)
+    def _explain(self, ax: "Axes", handles: list[Any], bands: list[Any]) -> None:
+        """Say which colour is which class, and what a band is."""
+        entries = dict(zip(map(str, self.lines), handles, strict=True)) if len(handles) > 1 else {}
+        if bands:
+            entries[BAND_WORDS] = tuple(bands)
+        if entries:
+            _labels.legend_below(ax, entries, n_columns=4)
 
     def _draw_map(self, ax: "Axes") -> None:
         borders = [
@@ -196,6 +228,14 @@ class DependenceDisplay(Display):
                 _labels.label_categories(ax, side, self._categories(place))
             else:
                 _draw_rug(ax, self.rugs[place], side, 1.018)
+
+
+def _read_lines(found: Dependence, outputs: list[int]) -> tuple[FloatArray, FloatArray | None]:
+    """Return the lines of some outputs, and the low and high ends of their bands as far as these are known."""
+    values = np.atleast_2d(found.values)[outputs]
+    if found.low is None or found.high is None:
+        return values, None
+    return values, np.array([np.atleast_2d(ends)[outputs] for ends in (found.low, found.high)])
 
 
 def _cell_edges(points: FloatArray) -> FloatArray:

@@ -27,7 +27,8 @@ class RulesDisplay(Display):
     """The most important terms of a model as bars.
 
     A bar is as long as the term is important (``|coefficient|`` times its standard deviation on the training rows), its
-    colour tells for what the term speaks, and the number at its end is the coefficient.
+    colour tells for what the term speaks, and the number at its end is the coefficient. Where the fit has made lists
+    anew (`n_resamples`), the percentage beside it is how many lists from other rows have the term.
 
     Parameters
     ----------
@@ -115,14 +116,20 @@ class RulesDisplay(Display):
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
         _labels.label_axis(ax, "x", f"Importance{_count_terms(len(texts), len(self.rules))}")
         entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
+        if any(term.returns is not None for term in self.rules[: self.top]):
+            (entries["of lists from other rows have it"],) = ax.plot(
+                [], [], marker=r"$\%$", linestyle="", color=_display.ink(ax), markeredgewidth=0.0
+            )
         _labels.legend_below(ax, entries, n_columns=2, rows=texts)
         numbers = [self._number(term, coef) for term, coef in zip(self.rules, coefs, strict=False)]
         _labels.finish_bars(ax, bars, texts, numbers)
 
     def _number(self, term: RankedTerm, coef: float) -> str:
-        """Return the coefficient, after the class where each term has its own."""
-        named = term.coefficients is not None and self.target is None
-        return f"{_labels.signed(coef)}  {term.speaks_for}" if named else _labels.signed(coef)
+        """Return the coefficient, then the class where each term has its own, and how often the term comes back."""
+        parts = [_labels.signed(coef)]
+        parts += [str(term.speaks_for)] * (term.coefficients is not None and self.target is None)
+        parts += [] if term.returns is None else [f"{term.returns:.0%}"]
+        return "  ".join(parts)
 
     def _meaning(self, positive: bool) -> str:
         """Return what a sign stands for."""

@@ -102,8 +102,8 @@ def _describe_charts(shown: Judged) -> dict[str, Any] | None:
 
 
 def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
-    """Return the partial dependence of the score on the most important attributes, in closed form."""
-    sample = Sample(line.model, given.columns, None)
+    """Return the partial dependence of the score on the most important attributes, in closed form, with its band."""
+    sample = Sample(line.model, given.columns, None, line.remade)
     shares = share_terms(sample, np.array([row.importance for row in line.rules]))
     used = (place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] > 0)
     drawn = (place for place in used if sample.known(place).size)  # else there is nothing to draw it over
@@ -111,12 +111,14 @@ def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
     for place in itertools.islice(drawn, MAX_CURVES):
         found = find_dependence(sample, place)
         labelled = sample.model.features[place].categories is not None
+        ends = {"low": found.low, "high": found.high}
         curves.append(
             {
                 "feature": place,
                 "categories": labelled,
                 "grid": [str(label) for label in found.grids[0]] if labelled else shorten(found.grids[0]),
                 "values": shorten(np.atleast_2d(found.values)),
+                **{name: shorten(np.atleast_2d(end)) for name, end in ends.items() if end is not None},
                 "deciles": [] if labelled else shorten(np.quantile(sample.known(place), DECILES)),
             }
         )

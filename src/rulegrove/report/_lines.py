@@ -12,9 +12,12 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front
 from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.recurrence import Remade
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.plots.front import ERROR_WORDS, LOSS_WORDS
 from rulegrove.report._numbers import shorten
+
+SHARE_DIGITS = 3  # of how often a term comes back, which is shown in whole percents
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +31,14 @@ class Line:
         Its terms, ranked and described.
     held_out : Figures, optional
         How well held-out rows were predicted.
+    remade : tuple of Remade
+        Lists from other rows in its place; none of a line that was not chosen, or where no lists were made anew.
     """
 
     model: RuleModel
     rules: RuleTable
     held_out: Figures | None
+    remade: tuple[Remade, ...] = ()
 
 
 def read_line(model: BaseRuleEnsemble, place: int) -> Line:
@@ -40,7 +46,10 @@ def read_line(model: BaseRuleEnsemble, place: int) -> Line:
     front = model.front_
     if front is None:
         return Line(model.model_, model.rules_, model.held_out_)
-    return Line(front[place].fitted.model, front.list_rules(place), front[place].held_out)
+    line = front[place]
+    if place % len(front) == front.chosen:  # its terms come back in lists that were chosen as it was
+        return Line(line.fitted.model, model.rules_, line.held_out, front.remade)
+    return Line(line.fitted.model, front.list_rules(place), line.held_out)
 
 
 def list_lines(model: BaseRuleEnsemble) -> list[Line]:
@@ -82,18 +91,21 @@ def describe_front(front: Front | None) -> dict[str, Any] | None:
 def describe_line(line: Line, terms: Sequence[Term], base_rates: Sequence[float] | None) -> list[dict[str, Any]]:
     """Return the terms of each output, by their places among all, with every bit of their coefficients.
 
-    Where the base rates of the outputs are known, so is from what probability of its class each term leads to what.
+    Where the base rates of the outputs are known, so is from what probability of its class each term leads to what, and
+    where lists were made anew, how often each comes back.
     """
     places = {term: place for place, term in enumerate(terms)}
     own = np.array([places[term] for term in line.model.terms], dtype=np.int64)
     coefs = np.atleast_2d(line.model.coefs)
     moved = None if base_rates is None else _follow_terms(line.model, np.array(base_rates))
+    returns = np.array([row.returns for row in line.rules], dtype=np.float64)
     return [
         {
             "terms": own[used].tolist(),
             "coefs": shorten(coefs[output, used], None),
             "intercept": float(intercept),
             "changes": None if moved is None else shorten(moved[output][:, used]),
+            **({} if np.isnan(returns).all() else {"returns": shorten(returns[used], SHARE_DIGITS)}),
         }
         for output, (used, intercept) in enumerate(zip(coefs != 0, np.atleast_1d(line.model.intercept), strict=True))
     ]

@@ -16,6 +16,7 @@ from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._evidence import describe_evidence
 from rulegrove.report._given import Given, predict_given, read_given
 from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
+from rulegrove.report._recurrence import describe_bands, describe_recurrence
 from rulegrove.report._rows import Drawn
 from rulegrove.report._summary import summarise, tell_figures, tell_model
 from rulegrove.report._terms import describe_terms, find_base_rates
@@ -139,6 +140,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "observed": None if drawn is None else drawn.observed,
         "evidence": describe_evidence(model),
         "votes": describe_votes(selector),
+        **describe_recurrence(model.front_, lines, terms),
     }
 
 
@@ -155,4 +157,5 @@ def _describe_line(
         "check": check(line, given, predicted),
         "dependence": None if given is None else draw_dependence(line, given),
         **({} if drawn is None or predicted is None else drawn.tell(predicted)),
+        **describe_bands(line),
     }
