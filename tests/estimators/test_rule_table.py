@@ -317,3 +317,56 @@ def test_some_terms_of_a_table_have_its_columns_even_none(about):
     assert [term.rank for term in table.take([2, 0])] == [3, 1]
     for part in (table.take([2, 0]), table.take([]), table[:0]):
         assert part.to_dict().keys() == table.to_dict().keys()
+
+
+RECURRING = {"returns": 0.917, "thresholds": "a <= 0.1 to 0.15"}
+
+
+def test_how_often_terms_come_back_is_a_column_and_thresholds_a_line_below_the_rule(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    linear = make_term(2, kind="linear", text="b (linear from 0 to 1)", returns=0.25)
+    table = RuleTable([make_term(1, **RECURRING), linear, make_term(3)])
+    cells = table.to_cells()
+    assert list(cells)[-2:] == ["comes back", "rule"]
+    assert cells["comes back"] == ["92%", "25%", ""]
+    assert cells["rule"] == ["a <= 0.123456789\n(a <= 0.1 to 0.15)", "b (linear from 0 to 1)", "a <= 0.123456789"]
+    header, first, below, *_, note = repr(table).splitlines()
+    assert header.endswith("comes back  rule")
+    assert first.endswith("92%  a <= 0.123456789")
+    assert below == " " * first.index("a <=") + "(a <= 0.1 to 0.15)"
+    assert table.notes == [note]
+    assert note.startswith("comes back: how many lists from other rows have the term; in brackets")
+    page = table._repr_html_()
+    assert ">a &lt;= 0.123456789\n(a &lt;= 0.1 to 0.15)</td>" in page
+    assert "white-space:pre-line" in page
+    assert f"<p>{note}</p>" in page
+    columns = table.to_dict()
+    assert columns["returns"] == [0.917, 0.25, None]
+    assert columns["thresholds"] == ["a <= 0.1 to 0.15", "", ""]
+
+
+def test_a_table_says_nothing_of_other_rows_where_none_were_asked():
+    table = RuleTable([make_term()])
+    assert "comes back" not in table.to_cells()
+    assert table.notes == []
+    assert "comes back" not in repr(table) + table._repr_html_()
+    assert not {"returns", "thresholds"} & table.to_dict().keys()
+
+
+def test_words_stand_below_the_figures_where_the_terminal_is_narrow(monkeypatch):
+    """They took 30 columns beside the figures, beyond the end of the lines."""
+    monkeypatch.setenv("COLUMNS", "90")
+    long = " and ".join(f"column_{k} <= {k}" for k in range(8))
+    table = RuleTable([make_term(k, text=long, **RECURRING) for k in (1, 2)])
+    lines = repr(table).splitlines()
+    assert max(map(len, lines)) <= 90
+    assert lines[:2] == [lines[0].rstrip(), "   rule"]
+    place = next(place for place, line in enumerate(lines) if line.startswith("2 "))
+    assert lines[place].endswith("92%")
+    assert lines[place + 1].startswith("   column_0 <= 0 and column_1 <= 1")
+    assert "   (a <= 0.1 to 0.15)" in lines[place + 2 :]
+
+
+def test_names_in_thresholds_do_not_reach_the_terminal():
+    table = RuleTable([make_term(returns=0.5, thresholds="a\x1b[2J\nb <= 1 to 2")])
+    assert table.to_cells()["rule"] == ["a <= 0.123456789\n(a\\x1b[2J\\nb <= 1 to 2)"]
