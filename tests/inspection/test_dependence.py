@@ -186,3 +186,60 @@ def test_models_that_cannot_be_inspected():
         partial_dependence(RuleEnsembleRegressor(), X, 0)
     with pytest.raises(InvalidInputError, match=r"got LinearRegression.*last step"):
         partial_dependence(LinearRegression(), X, 0)
+
+
+def find_quantiles(values):
+    """Between what nine of ten of some values lie."""
+    return np.quantile(np.array(values), [0.05, 0.95], axis=0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["size", "colour", "flag"])
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_bands_equal_brute_force(kind, name, weighted):
+    """Every list from other rows scores every row at every point."""
+    model, table, _, weights = fit(kind, 6)
+    weights = weights if weighted else None
+    grid = with_missing(table, name)[-5:]
+    found = partial_dependence(model, table, name, grid=grid, sample_weight=weights)
+
+    def look(own, value):
+        scores = own.score(model.read_columns(table.assign(**{name: value}))).reshape(len(table), -1)
+        return np.average(scores, axis=0, weights=weights)
+
+    assert len(model.front_.remade) == 6
+    expected = find_quantiles([[look(own.model, value) for value in grid] for own in model.front_.remade])
+    for ends, values in zip((found.low, found.high), expected, strict=True):
+        assert ends.shape == found.values.shape
+        np.testing.assert_allclose(np.atleast_2d(ends), values.T, **CLOSE)
+    assert (found.low <= found.high).all()
+
+
+def test_bands_of_pairs_have_the_shape_of_the_values():
+    model, table, _, _ = fit("three classes", 6)
+    found = partial_dependence(model, table, ("size", "colour"), grid=([-1.0, 0.5], ["red", "blue", None]))
+    assert found.low.shape == found.high.shape == found.values.shape == (3, 2, 3)
+    alone = partial_dependence(model, table, "size", grid=[-1.0, 0.5])
+    assert alone.low.shape == (3, 2)
+
+
+def test_a_band_is_told_between_the_jumps_of_the_list_as_well():
+    """Lists from other rows jump elsewhere; the function itself is what it is without them."""
+    again, table, _, _ = fit("regression", 6)
+    model = fit("regression")[0]
+    one, other = (partial_dependence(own, table, "size") for own in (model, again))
+    assert set(one.grids[0]) < set(other.grids[0])
+    np.testing.assert_allclose(other.values[np.isin(other.grids[0], one.grids[0])], one.values, **CLOSE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_other_lists_there_is_no_band(kind):
+    model, table, _, _ = fit(kind)
+    found = partial_dependence(model, table, "age")
+    assert found.low is None
+    assert found.high is None
+
+
+def test_a_list_of_another_length_has_no_band():
+    model, table, _, _ = fit("regression", 6)
+    assert partial_dependence(model.shorten(max_terms=2), table, "age").low is None

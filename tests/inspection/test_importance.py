@@ -8,7 +8,8 @@ from sklearn.exceptions import NotFittedError
 from inspected_models import ATTRIBUTES, KINDS, fit
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection import importances
+from rulegrove.inspection import importance_band, importances
+from rulegrove.rules.rule import Rule
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-14}
 
@@ -117,3 +118,64 @@ def test_bad_input_is_told_in_one_sentence(options, words):
 def test_an_unfitted_model_says_so():
     with pytest.raises(NotFittedError):
         importances(RuleEnsembleClassifier(), np.zeros((3, 2)))
+
+
+def share(terms, values):
+    """Every attribute has an equal share of each of its terms."""
+    shares = np.zeros(len(ATTRIBUTES))
+    for term, value in zip(terms, values, strict=True):
+        for feature in term.features:
+            shares[feature] += value / len(term.features)
+    return shares
+
+
+def local_importances_of(own, model, table):
+    """The equations for every row, of a list from other rows."""
+    block = model.read_columns(table).take(slice(None))
+    parts = []
+    for place, (term, support) in enumerate(zip(own.model.terms, own.supports, strict=True)):
+        values = term.holds(block) if isinstance(term, Rule) else term.values(block[term.feature])
+        mean = support if isinstance(term, Rule) else term.fill
+        parts.append(np.abs(np.atleast_2d(own.model.coefs)[:, place]).sum() * np.abs(values - mean))
+    return np.array(parts).reshape(len(parts), len(table))
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_bands_follow_the_equations(kind):
+    model, table, _, weights = fit(kind, 6)
+    region = (table["age"] > 50).to_numpy()
+    for mask, own_weights in ((None, None), (region, weights)):
+        rows = np.ones(len(table), bool) if mask is None else mask
+        counted = np.where(rows, 1.0 if own_weights is None else own_weights, 0.0)
+        found = importances(model, table, region=mask, sample_weight=own_weights)
+        of_lists = [
+            share(own.model.terms, np.average(local_importances_of(own, model, table), axis=1, weights=counted))
+            for own in model.front_.remade
+        ]
+        low, high = np.quantile(of_lists, [0.05, 0.95], axis=0)
+        np.testing.assert_allclose(found.low, low, **CLOSE)
+        np.testing.assert_allclose(found.high, high, **CLOSE)
+    frame = found.to_frame()
+    assert frame.columns.to_list() == ["attribute", "importance", "share", "low", "high"]
+    assert frame["low"].tolist() == [found.low[ATTRIBUTES.index(name)] for name in frame["attribute"]]
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_the_band_of_shares_is_that_of_the_lists(kind):
+    model = fit(kind, 6)[0]
+    of_lists = [share(own.model.terms, own.importances) for own in model.front_.remade]
+    of_lists = [shares / shares.sum() for shares in of_lists]
+    low, high = importance_band(model)
+    np.testing.assert_allclose([low, high], np.quantile(of_lists, [0.05, 0.95], axis=0), **CLOSE)
+    assert ((low >= 0.0) & (high <= 1.0)).all()
+
+
+def test_without_other_lists_no_band_is_known():
+    model, table, _, _ = fit("two classes")
+    assert importance_band(model) == (None, None)
+    found = importances(model, table)
+    assert found.low is None
+    assert found.high is None
+    assert "low" not in found.to_frame()
+    with pytest.raises(InvalidInputError, match="importance_band needs a RuleEnsembleClassifier"):
+        importance_band("model")

@@ -4,6 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
@@ -61,3 +62,10 @@ def straight():
     """A classifier of linear terms alone."""
     X, y = load("pima", return_X_y=True)
     return X, RuleEnsembleClassifier(terms="linear", random_state=0, n_jobs=1).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def again(pima, iris, odd):
+    """The same tables and models, with lists made anew: by the name of the table."""
+    tables = {"pima": pima, "iris": iris, "odd": odd}
+    return {name: (X, y, clone(model).set_params(n_resamples=6).fit(X, y)) for name, (X, y, model) in tables.items()}

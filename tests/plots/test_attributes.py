@@ -3,11 +3,13 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from rulegrove import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection import importances, interactions
+from rulegrove.inspection import importance_band, importances, interactions
 from rulegrove.plots import ImportanceDisplay, InteractionDisplay
+from rulegrove.plots._display import BAND_WORDS
 
 
 def test_importance_of_the_fit(pima):
@@ -28,6 +30,43 @@ def test_importance_on_rows(odd):
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [found.names[k].replace("$", r"\$") for k in display.order]
     assert f"on {region.sum()} rows" in display.ax_.get_xlabel()
+
+
+def whiskers_of(ax):
+    """Ends of the whiskers, in the order of the bars."""
+    (container,) = [own for own in ax.containers if isinstance(own, ErrorbarContainer)]
+    (lines,) = container.lines[2]
+    return np.array([segment[:, 0] for segment in lines.get_segments()])
+
+
+def check_whiskers(display, low, high):
+    order, ax = display.order, display.ax_
+    np.testing.assert_allclose(whiskers_of(ax), np.column_stack([low, high])[order], atol=1e-12)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [BAND_WORDS]
+    bars = [bar.get_width() for bar in ax.patches if bar.get_visible()]
+    assert bars == display.importances[order].tolist()
+    # Numbers stand to the right of bar and whisker.
+    np.testing.assert_allclose([text.xy[0] for text in ax.texts], np.maximum(high[order], bars))
+
+
+@pytest.mark.parametrize("name", ["pima", "iris", "odd"])
+def test_whiskers_of_the_fit(again, name):
+    model = again[name][2]
+    check_whiskers(ImportanceDisplay.from_estimator(model), *importance_band(model))
+
+
+def test_whiskers_on_rows(again):
+    X, _, model = again["odd"]
+    region = (X["colour"] == "_blue").to_numpy()
+    found = importances(model, X, region=region)
+    check_whiskers(ImportanceDisplay.from_estimator(model, X, region=region), found.low, found.high)
+
+
+def test_no_whiskers_without_other_lists(pima):
+    display = ImportanceDisplay.from_estimator(pima[2])
+    assert display.low is None
+    assert display.ax_.get_legend() is None
+    assert not any(isinstance(own, ErrorbarContainer) for own in display.ax_.containers)
 
 
 def test_region_without_rows(odd):

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection, PolyCollection
 
 from rulegrove import RuleEnsembleClassifier
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.inspection import partial_dependence
 from rulegrove.plots import DependenceDisplay
+from rulegrove.plots._display import BAND_WORDS
 
 
 def mean_score(model, X, name, value):
@@ -139,3 +142,86 @@ def test_classes_with_linear_terms(iris):
     display = DependenceDisplay.from_estimator(model, X, 2)
     expected = np.array([mean_score(model, X, 2, point) for point in display.grids[0]]).T
     np.testing.assert_allclose(display.values, expected, atol=1e-9)
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(("name", "feature"), [("pima", 1), ("iris", 2), ("odd", "$cost$")])
+def test_bands_are_those_of_the_inspection(again, name, feature):
+    X, _, model = again[name]
+    display = DependenceDisplay.from_estimator(model, X, feature)
+    found = partial_dependence(model, X, feature, grid=display.grids[0])
+    np.testing.assert_allclose(display.band[0], np.atleast_2d(found.low), atol=1e-9)
+    np.testing.assert_allclose(display.band[1], np.atleast_2d(found.high), atol=1e-9)
+    drawn = [own for own in display.ax_.collections if isinstance(own, PolyCollection)]
+    assert len(drawn) == len(display.lines)
+    for polygon, low, high in zip(drawn, *display.band, strict=True):
+        corners = {tuple(point) for point in polygon.get_paths()[0].vertices.tolist()}
+        for ends in (low, high):
+            assert set(zip(display.grids[0].tolist(), ends.tolist(), strict=True)) <= corners
+    classes = list(model.classes_) if name == "iris" else []
+    assert legend_of(display.ax_) == [*classes, BAND_WORDS]
+
+
+def test_missing_values_have_a_whisker_at_the_edge(again):
+    X, _, model = again["odd"]
+    display = DependenceDisplay.from_estimator(model, X, "price_$")
+    found = partial_dependence(model, X, "price_$", grid=[None])
+    np.testing.assert_allclose(display.missing_band[:, 0], [found.low[0], found.high[0]], atol=1e-9)
+    drawn = [line.get_ydata() for line in display.ax_.lines if np.allclose(line.get_xdata(), 0.995)]
+    np.testing.assert_array_equal(drawn, [display.missing_band[:, 0]])
+
+
+def test_categories_have_whiskers(again):
+    X, _, model = again["odd"]
+    X = X.assign(colour=X["colour"].where(np.arange(len(X)) % 9 > 0, None))
+    display = DependenceDisplay.from_estimator(model, X, "colour")
+    found = partial_dependence(model, X, "colour", grid=["$red$", "_blue", "green", None])
+    whiskers = [own for own in display.ax_.collections if isinstance(own, LineCollection)][-1]
+    drawn = np.array([segment[:, 0] for segment in whiskers.get_segments()])
+    np.testing.assert_allclose(drawn, np.column_stack([found.low, found.high]), atol=1e-9)
+    assert legend_of(display.ax_) == [BAND_WORDS]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()][-1] == "missing"
+
+
+def test_a_value_without_width_has_its_whisker_beside_it():
+    """The band of zero of a flag was a line as thin as none, under the jump."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 2)).astype(float)
+    settings = {"n_candidates": 40, "terms": "rules", "n_resamples": 4, "random_state": 0, "n_jobs": 1}
+    model = RuleEnsembleClassifier(**settings).fit(X, X[:, 0] + 0.4 * rng.normal(size=200) > 0.5)
+    display = DependenceDisplay.from_estimator(model, X, 0)
+    assert np.diff(display.grids[0])[0] < 1e-9
+    whisker, dot = (line for line in display.ax_.lines if line.get_xdata()[0] == 0.0 and len(line.get_xdata()) < 3)
+    np.testing.assert_array_equal(whisker.get_ydata(), display.band[:, 0, 0])
+    np.testing.assert_array_equal(dot.get_ydata(), display.values[0, :1])
+    zero, drawn = (own.transform((0.0, 0.0))[0] for own in (display.ax_.transData, dot.get_transform()))
+    assert drawn < zero
+
+
+def test_a_constant_attribute_has_a_whisker(again):
+    X, _, model = again["pima"]
+    held = X.copy()
+    held[:, 1] = 120.0
+    display = DependenceDisplay.from_estimator(model, held, 1)
+    assert display.band.shape == (2, 1, 1)
+    assert any(np.array_equal(line.get_ydata(), display.band[:, 0, 0]) for line in display.ax_.lines)
+
+
+def test_a_heat_map_has_no_band(again):
+    X, _, model = again["odd"]
+    display = DependenceDisplay.from_estimator(model, X, ("colour", "_hidden"))
+    assert display.band is None
+    assert display.ax_.get_legend() is None
+
+
+@pytest.mark.parametrize("feature", ["colour", "price_$"])
+def test_without_other_lists_there_is_no_band(odd, feature):
+    X, _, model = odd
+    display = DependenceDisplay.from_estimator(model, X, feature)
+    assert display.band is None
+    assert display.missing_band is None
+    assert display.ax_.get_legend() is None
+    assert not any(isinstance(own, PolyCollection) for own in display.ax_.collections)

@@ -74,6 +74,34 @@ def test_two_hundred_rules(pima):
     assert display.figure_.get_size_inches()[1] <= 60.0
 
 
+OTHER_ROWS = "of lists from other rows have it"
+
+
+@pytest.mark.parametrize("name", ["pima", "iris", "odd"])
+def test_how_often_terms_come_back_stands_beside_the_coefficient(again, name):
+    model = again[name][2]
+    display = RulesDisplay.from_estimator(model, top=6)
+    numbers = [text.get_text().split("  ") for text in display.ax_.texts]
+    assert [own[-1] for own in numbers] == [f"{term.returns:.0%}" for term in model.rules_[:6]]
+    assert {len(own) for own in numbers} == {3 if name == "iris" else 2}
+    assert legend_of(display.ax_)[-1] == OTHER_ROWS
+    assert display.ax_.get_legend().legend_handles[-1].get_marker() == r"$\%$"
+    assert bars_of(display.ax_) == [term.importance for term in model.rules_[:6]]
+
+
+def test_of_one_class_the_terms_come_back_in_lists_of_all(again):
+    model = again["iris"][2]
+    display = RulesDisplay.from_estimator(model, target="Iris-virginica")
+    numbers = [text.get_text().split("  ") for text in display.ax_.texts]
+    assert [own[1] for own in numbers] == [f"{term.returns:.0%}" for term in display.rules]
+
+
+def test_without_other_lists_there_are_no_percentages(pima):
+    display = RulesDisplay.from_estimator(pima[2])
+    assert OTHER_ROWS not in legend_of(display.ax_)
+    assert not any("%" in text.get_text() for text in display.ax_.texts)
+
+
 def test_comparison_of_solvers(pima):
     X, y, _ = pima
     settings = {"n_candidates": 100, "max_terms": None, "honest_cv": False, "random_state": 0, "n_jobs": 1}

@@ -44,6 +44,7 @@ def reports(tmp_path_factory):
         "two": (RuleEnsembleClassifier(**SETTINGS).fit(table, two, evidence=(table, two)), two, selector),
         "three": (RuleEnsembleClassifier(**SETTINGS, solver=Glmnet(l1_ratio="cv")).fit(table, three), three, None),
         "number": (RuleEnsembleRegressor(**SETTINGS).fit(table, y), y, None),
+        "again": (RuleEnsembleClassifier(**SETTINGS, terms="rules", n_resamples=6).fit(table, three), three, None),
     }
     for name, (model, target, voted) in made.items():
         write_report(model, folder / f"{name}.html", table, target, selector=voted, title=f"{name} {ATTACK}")
@@ -330,6 +331,79 @@ def test_figures_on_the_rows_given(show, reports):
         assert len(chart.get_attribute("aria-label")) > 20
 
 
+def test_how_often_rules_come_back(show, reports):
+    """The column is there, sorted on demand, with thresholds below, wherever the slider stands."""
+    page, model = show("again"), reports[2]["again"][0]
+    assert page.locator("#rules-returns").inner_text().startswith("“Comes back” is the chance")
+    known = {" ".join(row.text.split()): row for row in model.rules_}
+    head = page.locator("#rule-heads th[data-key=returns]")
+    head.locator("button").click()
+    assert page.evaluate("document.activeElement.innerText").startswith("Comes back")
+    assert head.get_attribute("aria-sort") == "descending"
+    told = [known[text] for text in column(page, 2)]
+    assert [row.returns for row in told] == sorted((row.returns for row in told), reverse=True)
+    assert column(page, 9) == [f"{100 * row.returns:.0f} %" for row in told]
+    small = page.locator("#rule-rows td[data-key=returns]")
+    shown = [cell.locator("small").all_text_contents() for cell in small.all()]
+    assert shown == [[row.thresholds] if row.thresholds else [] for row in told]
+    assert any(ATTACK in row.thresholds for row in told)
+    page.locator("#line").focus()
+    page.keyboard.press("Home")
+    assert head.count() == 0
+    assert not page.locator("#rules-returns").is_visible()
+    assert page.locator("#rule-heads th[data-key=importance]").get_attribute("aria-sort") == "descending"
+    for place in range(1, 4):
+        page.keyboard.press("ArrowRight")
+        own = {" ".join(row.text.split()): row for row in model.front_.list_rules(place)}
+        assert column(page, 9) == [f"{100 * own[text].returns:.0f} %" for text in column(page, 2)]
+    page.locator("#back").click()
+    assert head.get_attribute("aria-sort") == "descending"
+
+
+def test_bands_of_lists_from_other_rows(show, reports):
+    """Areas around curves, whiskers on categories and bars, and words for them, at the chosen length."""
+    page, model = show("again"), reports[2]["again"][0]
+    kinds = [("path.band", "path.line"), ("line.whisker", "circle.dot")]
+    for own, drawn in kinds:
+        assert page.locator(f"#dependence-charts {own}").count() > 0
+        assert page.locator(f"#dependence-charts {own}").count() == page.locator(f"#dependence-charts {drawn}").count()
+    words = "9 of 10 lists from other rows"
+    assert page.locator("#dependence-about .legend .sign").count() == 2
+    assert words in page.locator("#dependence-about .legend").inner_text()
+    assert words in page.locator("#attributes-about .legend").inner_text()
+    assert words in page.locator("#dependence-charts figure:first-child th:nth-child(3)").text_content()
+    for bar in page.locator("#attribute-bars .bar").all():
+        box, whisker = bar.bounding_box(), bar.locator(".ends").bounding_box()
+        assert whisker["x"] >= box["x"] - 1
+        assert whisker["x"] + whisker["width"] <= box["x"] + box["width"] + 1
+    bands = page.evaluate("currentLine().importance_bands[state.output]")
+    shown = page.locator("#attribute-bars small").all_inner_texts()
+    told = [f"{100 * low:.0f} to {100 * high:.0f} %" for low, high in bands.values()]
+    assert sorted(shown) == sorted(told)
+    page.locator("#output").select_option(label=CLASSES[2])
+    assert page.locator("#attribute-bars .ends").count() == page.locator("#attribute-bars .bar").count() > 0
+    page.locator("#line").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("state.line") == model.front_.chosen + 1
+    assert page.locator(".legend, .ends, #dependence-charts .band, #dependence-charts .whisker").count() == 0
+
+
+def test_without_lists_made_anew_there_is_no_trace_of_them(show):
+    page = show("three")
+    assert page.locator("#rule-heads th").count() == 8
+    assert not page.locator("#rules-returns").is_visible()
+    assert page.locator(".legend, .ends, #dependence-charts .band, #dependence-charts .whisker").count() == 0
+    assert page.locator("#attribute-bars small").count() == 0
+
+
+def test_thresholds_have_room_on_a_phone(show):
+    page = show("again", viewport={"width": 390, "height": 844})
+    for cell in page.locator("#rule-rows td[data-key=returns]").all():
+        box = cell.bounding_box()
+        assert box["x"] >= 0
+        assert 300 <= box["width"] <= 390 - box["x"]
+
+
 def test_a_page_without_rows(show):
     page = show("bare")
     assert "held-out row" in page.locator("#check-about").inner_text()
@@ -407,7 +481,7 @@ def test_a_phone_shows_the_numbers_of_every_rule(show, reports):
     assert f"base rate {100 * base:.1f} %" in told
 
 
-@pytest.mark.parametrize("kind", ["two", "three", "number", "bare"])
+@pytest.mark.parametrize("kind", ["two", "three", "number", "again", "bare"])
 def test_hostile_names_on_a_phone(show, kind):
     """Names are text wherever they stand, and none is so long that the page must be scrolled sideways."""
     page = show(kind, viewport={"width": 360, "height": 740})
@@ -446,11 +520,12 @@ CONTRAST = """() => {
 }"""
 
 
-def test_dark_and_light(show):
+@pytest.mark.parametrize("kind", ["two", "again"])
+def test_dark_and_light(show, kind):
     def ground(page):
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    light, dark = show("two", color_scheme="light"), show("two", color_scheme="dark")
+    light, dark = show(kind, color_scheme="light"), show(kind, color_scheme="dark")
     colours = ground(light), ground(dark)
     assert colours[0] != colours[1]
     assert min(page.evaluate(CONTRAST) for page in (light, dark)) >= 4.5

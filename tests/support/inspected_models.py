@@ -32,7 +32,7 @@ def make_table(n_rows=90, seed=0):
 
 
 @functools.cache
-def fit(kind):
+def fit(kind, n_resamples=0):
     """Return a fitted model, its table, its target and weights for the rows."""
     table, y, weights = make_table()
     parameters = {
@@ -42,6 +42,7 @@ def fit(kind):
         "selection": "min",
         "random_state": 0,
         "n_jobs": 1,
+        "n_resamples": n_resamples,
         "terms": {"rules only": "rules", "linear only": "linear"}.get(kind, "both"),
         "max_terms": {"one term": 1, "no terms": 0}.get(kind, 25),
     }

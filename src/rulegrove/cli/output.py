@@ -1,10 +1,11 @@
 """Results on standard output: tables for people, JSON for programs."""
 
+import itertools
 import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,16 @@ from rulegrove._words import printable
 
 WIDTH = 120  # of tables that do not go to a terminal
 NARROW = 100  # a terminal of fewer columns has little room
+LEAST_ROOM, MOST_LINES = 20, 4  # of words beside figures
 
 
-def print_table(columns: Mapping[str, Sequence[str]], *, words: Sequence[str] = (), spare: Sequence[str] = ()) -> None:
+def print_table(
+    columns: Mapping[str, Sequence[str]],
+    *,
+    words: Sequence[str] = (),
+    spare: Sequence[str] = (),
+    below: str | None = None,
+) -> None:
     """Print a table.
 
     Parameters
@@ -30,19 +38,55 @@ def print_table(columns: Mapping[str, Sequence[str]], *, words: Sequence[str] = 
         Headings of columns that hold words: these are set flush left and broken where there is no room.
     spare : sequence of str
         Headings of columns that are left out where there is little room.
+    below : str, optional
+        Heading of the last column, of words, whose cells stand below those of the others where there is little room.
     """
     fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     console = Console(highlight=False, width=fixed)
     shown = {heading: cells for heading, cells in columns.items() if console.width >= NARROW or heading not in spare}
+    if below is not None and _is_tight(shown, below, console.width):
+        line = Text(("-" if console.options.ascii_only else "─") * console.width)
+        head, *rows = _stack(shown, words, console.width)
+        console.print(*head, line, *itertools.chain(*rows), sep="\n")
+        return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, header_style="bold")
     for heading in shown:
         flush = heading in words
-        table.add_column(
-            Text(printable(heading)), justify="left" if flush else "right", no_wrap=not flush, overflow="fold"
-        )
+        table.add_column(_text(heading), justify="left" if flush else "right", no_wrap=not flush, overflow="fold")
     for row in zip(*shown.values(), strict=True):
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*map(_text, row))
     console.print(table)
+
+
+def _is_tight(columns: Mapping[str, Sequence[str]], last: str, width: int) -> bool:
+    """Whether the words of the last column would take many lines beside the others."""
+    room = width - sum(max(map(len, [heading, *cells])) + 2 for heading, cells in columns.items() if heading != last)
+    longest = max(len(line) for cell in columns[last] for line in cell.split("\n"))
+    return room < longest and (room < LEAST_ROOM or MOST_LINES * room < longest)
+
+
+def _stack(columns: Mapping[str, Sequence[str]], words: Sequence[str], width: int) -> Iterator[list[Text]]:
+    """Yield the lines of each row: figures, beside them words, and below both the words of the last column."""
+    from rulegrove.estimators.rule_table import INDENT, hang
+
+    order = sorted(columns, key=words.__contains__)
+    wide = [max(map(len, [heading, *columns[heading]])) for heading in order if heading not in words]
+    for place, (*cells, last) in enumerate([order, *zip(*(columns[heading] for heading in order), strict=True)]):
+        lead = "".join(f"{cell.rjust(own)}  " for cell, own in zip(cells, wide, strict=False))
+        beside = "  ".join(map(printable, cells[len(wide) :]))
+        first, *below = last.split("\n")
+        lines = [*hang(lead, beside, width, LEAST_ROOM // 2), *hang(INDENT, printable(first), width)]
+        style = "" if place else "bold"
+        yield [
+            *(Text(line.rstrip(), style) for line in lines),
+            *(Text(line, "dim") for more in below for line in hang(INDENT, printable(more), width)),
+        ]
+
+
+def _text(cell: str) -> Text:
+    """Return what a cell shows, the lines below its first one dimmed."""
+    first, *below = cell.split("\n")
+    return Text(printable(first)).append("".join(f"\n{printable(line)}" for line in below), "dim")
 
 
 def print_text(words: str) -> None:

@@ -49,10 +49,12 @@ def print_rules(rules: "RuleTable", top: int | None) -> None:
     cells = rules.to_cells(top)
     if not any(cells.get("confidence", ())):  # which linear terms do not have
         cells.pop("confidence", None)
-    print_table(cells, words=("rule", "class"), spare=("importance",))
+    print_table(cells, words=("class", "rule"), spare=("importance",), below="rule")
     hidden = len(rules) - len(terms)
     if hidden > 0:
         note(f"... and {count(hidden, 'more term')}; importance is relative to the first.")
+    for words in rules.notes:
+        note(words)
 
 
 def tell_length(front: "Front | None") -> None:

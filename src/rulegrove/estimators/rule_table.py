@@ -14,8 +14,14 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators.recurrence import Choice, Recurrence, Span, tell_spans
 
 SHOWN_ROWS = 20
-_LEAST_ROOM = 30  # for words, however narrow the screen is
-_STYLE = "text-align:left;vertical-align:top"
+COMES_BACK = "comes back"  # heading of the column
+RECURRENCE_NOTE = (
+    "comes back: how many lists from other rows have the term; in brackets where its thresholds lie in nine of ten of "
+    "them."
+)
+_LEAST_ROOM = 30  # for words beside the figures; where there is less, they stand below these
+INDENT = "   "  # of words below figures
+_STYLE = "text-align:left;vertical-align:top;white-space:pre-line"
 # Columns of `RuleTable.to_dict` and the fields of a term that they hold: of any term, and about its target.
 _COLUMNS = {name: name for name in ("rank", "kind", "rule", "coefficient", "importance", "support")} | {"rule": "text"}
 _ABOUT = {"class": "speaks_for"} | {
@@ -131,6 +137,16 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
+def _whole_percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}"
+
+
+def _show_words(term: RankedTerm) -> str:
+    """Return the term in words, and in a line below it where its thresholds lie."""
+    thresholds = f"\n({cut(printable(term.thresholds))})" if term.thresholds else ""
+    return cut(term.text) + thresholds
+
+
 def _show_change(term: RankedTerm) -> str:
     """Whole percents, but those of rare and of nearly certain classes would all be alike."""
     if term.probability_from is None or term.probability_to is None:
@@ -244,7 +260,6 @@ class RuleTable(Sequence[RankedTerm]):
         """
         terms, largest = self._terms[:top], max((term.importance for term in self._terms), default=1.0) or 1.0
         # Files of the first versions know no base rates, where probabilities start.
-        returns = self._has("returns")
         about = [field for field in _CELLS if field in self.about and (field != "probability_to" or self._has(field))]
         return {
             "": [str(term.rank) for term in terms],
@@ -252,13 +267,14 @@ class RuleTable(Sequence[RankedTerm]):
             "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
             "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
             **{_CELLS[field][0]: list(map(_CELLS[field][1], terms)) for field in about},
-            **(
-                {"returns": ["" if term.returns is None else f"{term.returns:.0%}" for term in terms]}
-                if returns
-                else {}
-            ),
-            "rule": [cut(term.text) for term in terms],
+            **({COMES_BACK: [_whole_percent(term.returns) for term in terms]} if self.notes else {}),
+            "rule": [_show_words(term) for term in terms],
         }
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said below the table: where lists were made anew, what they tell."""
+        return [RECURRENCE_NOTE] if self._has("returns") else []
 
     def _rows(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Header and cells for display."""
@@ -274,12 +290,13 @@ class RuleTable(Sequence[RankedTerm]):
         lines = []
         for *cells, words in [header, *rows]:
             lead = "".join(f"{cell.rjust(width)}  " for cell, width in zip(cells, widths, strict=True))
-            lines += hang(lead, words, screen)
-        return "\n".join([*lines, *self._more()])
+            lines += hang_below(lead, words, screen)
+        return "\n".join([*lines, *(line for words in self._more() for line in textwrap.wrap(words, screen))])
 
     def _more(self) -> list[str]:
         hidden = len(self) - SHOWN_ROWS
-        return [f"... and {hidden} more; importance is relative to the first"] if hidden > 0 else []
+        more = [f"... and {hidden} more; importance is relative to the first"] if hidden > 0 else []
+        return more + self.notes
 
     def _repr_html_(self) -> str:
         header, rows = self._rows()
@@ -288,9 +305,18 @@ class RuleTable(Sequence[RankedTerm]):
         return f"<table><thead>{html_row(header, 'th')}</thead><tbody>{body}</tbody></table>{foot}"
 
 
-def hang(lead: str, words: str, width: int) -> list[str]:
+def hang_below(lead: str, words: str, width: int) -> list[str]:
+    """Return lines of words after a lead, as `hang` does, or below it where there is little room after it."""
+    below = width - len(lead) < _LEAST_ROOM
+    lines, indent = ([lead.rstrip()], INDENT) if below else ([], " " * len(lead))
+    for place, line in enumerate(words.split("\n")):
+        lines += hang(indent if below or place else lead, line, width)
+    return lines
+
+
+def hang(lead: str, words: str, width: int, least: int = _LEAST_ROOM) -> list[str]:
     """Return words in lines that fit, the first after a lead and the others below it, indented as far."""
-    room = max(width - len(lead), _LEAST_ROOM)
+    room = max(width - len(lead), least)
     first, *others = textwrap.wrap(words, room, break_long_words=False, break_on_hyphens=False) or [""]
     return [lead + first, *(" " * len(lead) + line for line in others)]
 

@@ -1,29 +1,40 @@
 """Which rules and attributes come back when a model is fitted to other rows, or with another seed."""
 
+import functools
 import itertools
+import math
 import textwrap
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
-from rulegrove._typing import FloatArray, IntArray
+from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._validation import check_weights
-from rulegrove.columns import as_table
+from rulegrove._words import printable
+from rulegrove.columns import Feature, as_table
 from rulegrove.design.bits import BitMatrix
+from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble, fit_chosen
 from rulegrove.estimators._training import make_rng, split_halves
+from rulegrove.estimators.recurrence import find_spans, tell_spans
 from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.estimators.steady import find_alike
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
-from rulegrove.inspection._sample import check_model, read_sample
+from rulegrove.inspection._sample import Sample, check_model, read_sample
+from rulegrove.rules.rule import Rule
 
 SHOWN_ROWS = 15
+WIDTH = 120  # of a printed report
+TENTHS = np.arange(1, 10) / 10
 
 
 def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
@@ -37,22 +48,41 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
+def compare_coverage(alike: BoolArray) -> float:
+    """Return how far two lists agree whose terms are paired one to one, as many as can be, with terms that are alike.
+
+    Parameters
+    ----------
+    alike : ndarray of shape (n_terms, n_others), bool
+
+    Examples
+    --------
+    >>> compare_coverage(np.array([[True, True], [True, False]])), compare_coverage(np.array([[True, True]]))
+    (1.0, 0.5)
+    """
+    paired = int(np.count_nonzero(maximum_bipartite_matching(csr_array(alike)) >= 0)) if alike.size else 0
+    return paired / (sum(alike.shape) - paired) if any(alike.shape) else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class StableRule:
-    """A family of rules that say nearly the same, represented by the one found most often.
+    """A family of rules that hold on nearly the same rows, represented by the one found most often.
 
     Attributes
     ----------
     text : str
         The representative in words, thresholds exact.
     frequency : float
-        Share of the fits with exactly this rule, or its opposite, however worded.
+        Share of the fits with exactly this rule, or with a linear term of the attribute.
     family_frequency : float
         Share of the fits with any rule of the family.
     n_rules : int
         Different rules in the family.
     importance : float
         Share of a model's importance that the family has, the mean over all fits.
+    thresholds : str
+        Where the thresholds of the representative lie in nine of ten fits that have the family, in words; empty for a
+        linear term, and where few fits have it.
     """
 
     text: str
@@ -60,6 +90,7 @@ class StableRule:
     family_frequency: float
     n_rules: int
     importance: float
+    thresholds: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +107,10 @@ class StabilityReport:
         Share of the fits whose model uses the attribute.
     attribute_importances : ndarray of shape (n_features,)
         Mean of ``feature_importances_``.
-    rule_jaccard, family_jaccard, attribute_jaccard : float
-        Agreement of two fits, what both have over what either has, as a mean over pairs: of exact rules, of families,
-        of attributes. The pairs are complementary halves, or all pairs of seeds.
+    rule_jaccard, decile_jaccard, family_jaccard, attribute_jaccard : float
+        Agreement of two fits, what both have over what either has, as a mean over pairs: of terms by their exact words,
+        by deciles and by coverage, as many as can be being paired one to one; and of attributes. The pairs are
+        complementary halves, or all pairs of seeds.
     n_terms : float
         Mean number of terms.
     n_repeats : int
@@ -90,6 +122,7 @@ class StabilityReport:
     attribute_frequencies: FloatArray
     attribute_importances: FloatArray
     rule_jaccard: float
+    decile_jaccard: float
     family_jaccard: float
     attribute_jaccard: float
     n_terms: float
@@ -112,6 +145,7 @@ class StabilityReport:
                 "importance": [rule.importance for rule in self.rules],
                 "n_rules": [rule.n_rules for rule in self.rules],
                 "rule": [rule.text for rule in self.rules],
+                "thresholds": [rule.thresholds for rule in self.rules],
             }
             return make_frame(columns, backend)
         if of != "attributes":
@@ -131,14 +165,18 @@ class StabilityReport:
         what = "disjoint halves of the rows" if self.vary == "halves" else "seeds"
         lines = [
             f"{self.n_repeats} fits on {what}, {self.n_terms:.0f} terms on average",
-            f"Two of them share {self.rule_jaccard:.0%} of their rules, {self.family_jaccard:.0%} of the families of "
-            f"nearly equal rules, {self.attribute_jaccard:.0%} of their attributes",
+            f"Two of them share {self.rule_jaccard:.0%} of their terms word for word, {self.decile_jaccard:.0%} up to "
+            f"the decile of a threshold, {self.family_jaccard:.0%} up to",
+            f"nearly the same rows (families), and {self.attribute_jaccard:.0%} of their attributes",
             "",
-            "family    rule  importance  rules  rule",
+            "family    rule  importance  rules  rule (its thresholds in nine of ten fits)",
         ]
         for rule in self.rules[:SHOWN_ROWS]:
             start = f"{rule.family_frequency:6.0%}  {rule.frequency:6.0%}  {rule.importance:10.1%}  {rule.n_rules:5d}  "
-            lines.append(start + textwrap.shorten(rule.text, 120 - len(start), placeholder=" ..."))
+            told = rule.n_rules > 1 and rule.thresholds
+            words = [rule.text, *([f"({printable(rule.thresholds)})"] if told else [])]
+            for lead, own in zip((start, " " * len(start)), words, strict=False):
+                lines.append(lead + textwrap.shorten(own, WIDTH - len(lead), placeholder=" ..."))
         lines += [f"... and {len(self.rules) - SHOWN_ROWS} more families"] if len(self.rules) > SHOWN_ROWS else []
         lines += ["", "  fits  importance  attribute"]
         order = self._attribute_order()
@@ -156,14 +194,14 @@ def stability_report(
     *,
     vary: Literal["halves", "seeds"] = "halves",
     n_repeats: int = 10,
-    max_correlation: float = 0.9,
     sample_weight: Any = None,
     random_state: Any = None,
 ) -> StabilityReport:
     """Fit a model again and again and count what comes back.
 
-    Rules are compared on all rows of `X`: those that are equal or opposite there are one rule, however they are worded,
-    and those correlated by more than `max_correlation`, either way, are a family.
+    Rules are compared in three ways: by their exact words; by deciles, each threshold told by its attribute, its side
+    and the decile of all rows it is in; and by coverage: of the rows on which either of two rules holds, both hold on
+    at least 80 %. Those are a family. Categories are compared as sets, linear terms by their attributes.
 
     Parameters
     ----------
@@ -176,8 +214,8 @@ def stability_report(
         no row. "seeds": the seed alone.
     n_repeats : int, default=10
         Fits, at least two, for halves an even number.
-    max_correlation : float, default=0.9
     sample_weight : array-like of shape (n_samples,), optional
+        Rules are compared on the rows of a positive weight, each counting once.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves and of the seeds.
 
@@ -199,7 +237,7 @@ def stability_report(
     >>> X, y = load("breast-w", return_X_y=True)
     >>> model = RuleEnsembleClassifier(n_candidates=60, terms="rules", honest_cv=False, n_jobs=1)
     >>> report = stability_report(model, X, y, n_repeats=4, random_state=0)
-    >>> report.family_jaccard > report.rule_jaccard
+    >>> report.rule_jaccard <= report.decile_jaccard < report.family_jaccard
     True
     >>> report.to_frame("attributes").shape
     (9, 3)
@@ -209,28 +247,26 @@ def stability_report(
         raise InvalidInputError(f"`vary` must be 'halves' or 'seeds'; got {vary!r}.")
     if n_repeats < 2 or (vary == "halves" and n_repeats % 2):
         raise InvalidInputError(f"`n_repeats` must be at least 2, and even for halves; got {n_repeats}.")
-    if not 0.0 < max_correlation <= 1.0:
-        raise InvalidInputError(f"`max_correlation` must be above 0 and at most 1; got {max_correlation}.")
     table = as_table(X)
     fits = _fit_all(model, table, y, sample_weight, vary, n_repeats, make_rng(random_state))
-    terms = _gather_terms(fits, table)
-    families = _find_families(terms, max_correlation)
-    rules = [_describe(family, terms, n_repeats) for family in families]
-    family_of = {terms.keys[k]: number for number, family in enumerate(families) for k in family}
-    keys_of = [set(terms.keys[terms.fits == fit].tolist()) for fit in range(n_repeats)]
+    terms = _gather_terms(fits, [read_sample(fit, table, sample_weight) for fit in fits])
+    rules = [_describe(family, terms, n_repeats) for family in _find_families(terms)]
     names, names_of = fits[0].model_.names, [set(fit.model_.used_names) for fit in fits]
+    own = [np.flatnonzero(terms.fits == fit) for fit in range(n_repeats)]
+    each = range(n_repeats)
+    pairs = list(zip(each[::2], each[1::2], strict=True) if vary == "halves" else itertools.combinations(each, 2))
 
     def agree(sets: Sequence[AbstractSet[Any]]) -> float:
-        pairs = zip(sets[::2], sets[1::2], strict=True) if vary == "halves" else itertools.combinations(sets, 2)
-        return float(np.mean([jaccard(one, other) for one, other in pairs]))
+        return float(np.mean([jaccard(sets[one], sets[other]) for one, other in pairs]))
 
     return StabilityReport(
         rules=tuple(sorted(rules, key=lambda rule: (-rule.family_frequency, -rule.importance, rule.text))),
         names=names,
         attribute_frequencies=np.mean([[name in used for name in names] for used in names_of], axis=0),
         attribute_importances=np.mean([fit.feature_importances_ for fit in fits], axis=0),
-        rule_jaccard=agree(keys_of),
-        family_jaccard=agree([{family_of[key] for key in keys} for keys in keys_of]),
+        rule_jaccard=agree([set(terms.words[places].tolist()) for places in own]),
+        decile_jaccard=agree([set(terms.deciles[places].tolist()) for places in own]),
+        family_jaccard=float(np.mean([compare_coverage(terms.alike[np.ix_(own[a], own[b])]) for a, b in pairs])),
         attribute_jaccard=agree(names_of),
         n_terms=float(np.mean([len(fit.rules_) for fit in fits])),
         n_repeats=n_repeats,
@@ -270,67 +306,82 @@ class _Terms:
     ranked : list of RankedTerm
     fits : ndarray of shape (n_terms,)
         Which fit each term is of.
-    keys : ndarray of shape (n_terms,)
-        Equal for rules that are equal or opposite on all rows, and for lines of one attribute.
+    words, deciles : ndarray of shape (n_terms,)
+        Numbers that are equal for terms of the same words, and of the same deciles.
+    alike : ndarray of shape (n_terms, n_terms), bool
+        Which terms hold on nearly the same rows.
     shares : ndarray of shape (n_terms,)
         Share of the importance of its model.
-    correlations : ndarray of shape (n_terms, n_terms)
-        Absolute correlations of rules; a line is correlated with none but itself.
+    features : tuple of Feature
     """
 
     ranked: list[RankedTerm]
     fits: IntArray
-    keys: IntArray
+    words: IntArray
+    deciles: IntArray
+    alike: BoolArray
     shares: FloatArray
-    correlations: FloatArray
+    features: tuple[Feature, ...]
 
     def count_fits(self, places: IntArray) -> int:
         """In how many fits some of the terms are."""
         return np.unique(self.fits[places]).size
 
 
-def _gather_terms(fits: Sequence[BaseRuleEnsemble], table: Any) -> _Terms:
-    """Evaluate the terms of all fits on all rows."""
+def _gather_terms(fits: Sequence[BaseRuleEnsemble], samples: Sequence[Sample]) -> _Terms:
+    """Compare the terms of all fits on the rows that count."""
+    weights = samples[0].weights
+    rows = slice(None) if weights is None else np.flatnonzero(weights)
+
+    @functools.cache
+    def tenths(feature: int) -> FloatArray:
+        values = samples[0].attribute(feature)[rows]
+        known: FloatArray = values[~np.isnan(values)]
+        return np.quantile(known, TENTHS) if known.size else known
+
     ranked = [term for fit in fits for term in fit.rules_]
     totals = [sum(term.importance for term in fit.rules_) or 1.0 for fit in fits]
     owner = np.repeat(np.arange(len(fits)), [len(fit.rules_) for fit in fits])
-    evaluated = [_evaluate_rules(fit, table) for fit in fits]
-    bits = BitMatrix(np.concatenate([own.words for own in evaluated]), evaluated[0].n_rows)
-    columns = iter(_name_columns(bits))
-    names = [next(columns) if term.kind == "rule" else ("line", term.term.features) for term in ranked]
-    numbers: dict[Hashable, int] = {}
-    keys = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
-    places = np.flatnonzero([term.kind == "rule" for term in ranked])
-    correlations = np.eye(len(ranked))
-    correlations[np.ix_(places, places)] = _correlate(bits)
+    # In words, for fits to rows drawn from a large table may each number categories in another way.
+    words = _number(term.text if term.kind == "rule" else term.term.features for term in ranked)
+    deciles = _number(_tell_deciles(term.term, fit.model_.features, tenths) for fit in fits for term in fit.rules_)
+    alike, places = words[:, None] == words, np.flatnonzero([term.kind == "rule" for term in ranked])
+    bits = [_evaluate(sample, rows) for sample in samples]
+    alike[np.ix_(places, places)] |= find_alike(BitMatrix(np.concatenate([own.words for own in bits]), bits[0].n_rows))
     shares = np.array([term.importance / totals[fit] for term, fit in zip(ranked, owner, strict=True)])
-    return _Terms(ranked, owner, keys, shares, correlations)
+    return _Terms(ranked, owner, words, deciles, alike, shares, fits[0].model_.features)
 
 
-def _evaluate_rules(fit: BaseRuleEnsemble, table: Any) -> BitMatrix:
+def _evaluate(sample: Sample, rows: IntArray | slice) -> BitMatrix:
     """Find where the rules of a fit hold."""
-    sample = read_sample(fit, table)
     program = sample.compile([rule for _, rule in sample.rules])
-    return program.evaluate(sample.columns.take(slice(None), program.used_features))
+    return program.evaluate(sample.columns.take(rows, program.used_features))
 
 
-def _name_columns(bits: BitMatrix) -> list[bytes]:
-    """Return the bits of each rule, or of its opposite if it holds on the first row."""
-    dense = bits.to_dense().T.astype(bool)
-    return [np.packbits(column ^ column[:1]).tobytes() for column in dense]
+def _tell_deciles(term: Term, features: Sequence[Feature], tenths: Callable[[int], FloatArray]) -> Hashable:
+    """Return what is the same for rules of the same attributes, sides and deciles, and for lines of one attribute."""
+    if not isinstance(term, Rule):
+        return term.features
+
+    def place(feature: int, bound: float) -> float:
+        return float(np.searchsorted(tenths(feature), bound)) if math.isfinite(bound) else bound
+
+    return tuple(
+        own.text(features[own.feature])
+        if own.categories is not None
+        else replace(own, lower=place(own.feature, own.lower), upper=place(own.feature, own.upper))
+        for own in term.conditions
+    )
 
 
-def _correlate(bits: BitMatrix) -> FloatArray:
-    """Return the absolute correlations of rules; one that holds always or never has none."""
-    support = bits.counts() / bits.n_rows
-    spread = np.sqrt(support * (1.0 - support))
-    scale = np.outer(spread, spread)
-    covariance = bits.gram() / bits.n_rows - np.outer(support, support)
-    return np.asarray(np.abs(np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)))
+def _number(names: Iterable[Hashable]) -> IntArray:
+    """Return a number for each name, equal for equal ones."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def _find_families(terms: _Terms, max_correlation: float) -> list[IntArray]:
-    """Gather terms around the rules of the most fits, then the shortest: each joins the first one it is close to.
+def _find_families(terms: _Terms) -> list[IntArray]:
+    """Gather terms around the rules of the most fits, then the shortest: each joins the first one it is like.
 
     Returns
     -------
@@ -342,24 +393,26 @@ def _find_families(terms: _Terms, max_correlation: float) -> list[IntArray]:
         first = terms.ranked[own[0]]
         return -terms.count_fits(own), len(first.term.features), first.text
 
-    taken = np.zeros(len(terms.keys), dtype=bool)
+    taken = np.zeros(len(terms.words), dtype=bool)
     families = []
-    for own in sorted((np.flatnonzero(terms.keys == key) for key in np.unique(terms.keys)), key=rank):
+    for own in sorted((np.flatnonzero(terms.words == name) for name in np.unique(terms.words)), key=rank):
         if not taken[own[0]]:
-            close = ~taken & (terms.correlations[own[0]] > max_correlation)
-            close[own] = True
+            close = ~taken & terms.alike[own[0]]
             taken |= close
             families.append(np.concatenate([own, np.setdiff1d(np.flatnonzero(close), own)]))
     return families
 
 
 def _describe(family: IntArray, terms: _Terms, n_repeats: int) -> StableRule:
-    """Tell how often a family and its representative were found."""
-    keys = terms.keys[family]
+    """Tell how often a family and its representative were found, and where its thresholds were."""
+    words, first = terms.words[family], terms.ranked[family[0]].term
+    of_each_fit = family[np.unique(terms.fits[family], return_index=True)[1]]  # the representative where a fit has it
+    found = [rule for place in of_each_fit if isinstance(rule := terms.ranked[place].term, Rule)]
     return StableRule(
         text=terms.ranked[family[0]].text,
-        frequency=terms.count_fits(family[keys == keys[0]]) / n_repeats,
+        frequency=terms.count_fits(family[words == words[0]]) / n_repeats,
         family_frequency=terms.count_fits(family) / n_repeats,
-        n_rules=len(set(keys.tolist())),
+        n_rules=len(set(words.tolist())),
         importance=float(terms.shares[family].sum() / n_repeats),
+        thresholds=tell_spans(find_spans(first, found), terms.features) if isinstance(first, Rule) else "",
     )

@@ -10,7 +10,7 @@ from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, read_sample
 from rulegrove.inspection.dependence import Dependence, find_dependence
-from rulegrove.plots import _labels
+from rulegrove.plots import _display, _labels
 from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, check_target, ink, line_style, output_name
 
 if TYPE_CHECKING:
@@ -177,14 +177,20 @@ class DependenceDisplay(Display):
         self._explain(ax, handles, bands)
 
     def _draw_band(self, ax: "Axes", place: int) -> Any:
-        """Draw the band of a line, and a whisker for that of the missing values at the right edge."""
+        """Draw the band of a line, and whiskers: of a lone value beside it, of missing values at the right edge."""
         assert self.band is not None
-        colour = line_style(place)["color"]
+        from matplotlib.transforms import offset_copy
+
+        grid, colour = self.grids[0], line_style(place)["color"]
         if self.missing_band is not None:
             edge = np.full(2, 0.995 - 0.012 * place)
             ax.plot(edge, self.missing_band[:, place], color=colour, transform=ax.get_yaxis_transform(), linewidth=1.4)
-        width = 1.4 * (self.grids[0].size == 1)  # of a single point the band is a whisker too
-        return ax.fill_between(self.grids[0], *self.band[:, place], color=colour, alpha=0.2, linewidth=width)
+        if grid.size == 1 or grid[1] == np.nextafter(grid[0], np.inf):  # before a jump a first value has no width
+            beside = offset_copy(ax.transData, _display.root_figure(ax), x=-4.0 * (place + 1), units="points")
+            style = {"color": colour, "transform": beside, "linewidth": 1.4, "markersize": 4.0}
+            ax.plot(np.full(2, grid[0]), self.band[:, place, 0], **style)
+            ax.plot(grid[:1], self.values[place, :1], "o", **style)
+        return ax.fill_between(grid, *self.band[:, place], color=colour, alpha=0.2, linewidth=0.0)
 
     def _draw_categories(self, ax: "Axes") -> None:
         columns = self.values if self.missing is None else np.column_stack([self.values, self.missing])

@@ -110,15 +110,15 @@ def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
     curves = []
     for place in itertools.islice(drawn, MAX_CURVES):
         found = find_dependence(sample, place)
+        band = None if found.low is None or found.high is None else [found.low, found.high]
         labelled = sample.model.features[place].categories is not None
-        ends = {"low": found.low, "high": found.high}
         curves.append(
             {
                 "feature": place,
                 "categories": labelled,
                 "grid": [str(label) for label in found.grids[0]] if labelled else shorten(found.grids[0]),
                 "values": shorten(np.atleast_2d(found.values)),
-                **{name: shorten(np.atleast_2d(end)) for name, end in ends.items() if end is not None},
+                "band": None if band is None else [shorten(np.atleast_2d(ends)) for ends in band],
                 "deciles": [] if labelled else shorten(np.quantile(sample.known(place), DECILES)),
             }
         )

@@ -17,8 +17,6 @@ from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.plots.front import ERROR_WORDS, LOSS_WORDS
 from rulegrove.report._numbers import shorten
 
-SHARE_DIGITS = 3  # of how often a term comes back, which is shown in whole percents
-
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -105,7 +103,7 @@ def describe_line(line: Line, terms: Sequence[Term], base_rates: Sequence[float]
             "coefs": shorten(coefs[output, used], None),
             "intercept": float(intercept),
             "changes": None if moved is None else shorten(moved[output][:, used]),
-            **({} if np.isnan(returns).all() else {"returns": shorten(returns[used], SHARE_DIGITS)}),
+            "returns": None if np.isnan(returns).all() else shorten(returns[used]),
         }
         for output, (used, intercept) in enumerate(zip(coefs != 0, np.atleast_1d(line.model.intercept), strict=True))
     ]

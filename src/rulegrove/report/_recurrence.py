@@ -7,14 +7,14 @@ import numpy as np
 
 from rulegrove._typing import FloatArray
 from rulegrove.design.terms import Term
-from rulegrove.estimators.front import LONGEST, Front
+from rulegrove.estimators.front import Front
 from rulegrove.estimators.recurrence import Recurrence, Remade, find_band
 from rulegrove.report._lines import Line
 from rulegrove.report._numbers import shorten
 
 
-def describe_recurrence(front: Front | None, lines: Sequence[Line], terms: Sequence[Term]) -> dict[str, Any]:
-    """Return the words for how it was found, and where thresholds lie, by the places of terms among all.
+def describe_recurrence(front: Front | None, lines: Sequence[Line], terms: Sequence[Term]) -> dict[str, Any] | None:
+    """Return what it means to come back, in words, and where thresholds lie, by the places of terms among all.
 
     Parameters
     ----------
@@ -25,42 +25,48 @@ def describe_recurrence(front: Front | None, lines: Sequence[Line], terms: Seque
 
     Returns
     -------
-    dict
-        Empty where no lists were made anew, as all of this module.
+    dict or None
+        None where no lists were made anew.
     """
     if front is None or front.recurrence is None:
-        return {}
+        return None
     rows = [row for line in lines for row in line.rules]
     thresholds = {row.term: row.thresholds for row in rows if row.thresholds}
-    some = any(row.returns is None for row in rows)
     return {
-        "recurrence": {
-            "words": _tell(front.recurrence) + f" It is not known of lists of more than {LONGEST} terms." * some,
-            "thresholds": {str(place): thresholds[term] for place, term in enumerate(terms) if term in thresholds},
-        }
+        "words": _tell(front.recurrence, everywhere=all(row.returns is not None for row in rows)),
+        "thresholds": {str(place): thresholds[term] for place, term in enumerate(terms) if term in thresholds},
     }
 
 
-def _tell(known: Recurrence) -> str:
-    """Say what it means to come back, and how it was found."""
-    return (
-        "Comes back is the chance that a list from as many other rows has the term, or one that holds on nearly the "
-        "same rows; below it, where its thresholds lie in nine of ten such lists. How often rules come back was found "
-        f"from {known.n_resamples:,} lists made anew from halves of the rows ({known.n_rows:,} rows each), their rules "
-        "grown anew."
+def _tell(known: Recurrence, *, everywhere: bool) -> str:
+    """Say what it means to come back, how that was found, and whether at every length."""
+    words = (
+        "“Comes back” is the chance that a list from as many other rows has the term too, or one that holds on nearly "
+        "the same rows; below it stands where the thresholds of a rule lie in nine of ten lists that have it. To find "
+        f"out, {known.n_resamples:,} lists were made anew, each from {known.n_rows:,} of the training rows and with "
+        "rules of its own."
     )
+    return words if everywhere else f"{words} It is not known of the longest lists."
 
 
-def describe_bands(line: Line) -> dict[str, Any]:
-    """Return between what the shares of the importance lie, of each output by the places of the attributes it uses."""
+def describe_bands(line: Line) -> list[dict[str, Any]] | None:
+    """Return where the shares of the importance lie in nine of ten lists from other rows.
+
+    Returns
+    -------
+    list of dict or None
+        For each output the ends of each attribute that it uses, by its place. None where there are no such lists.
+    """
     if not line.remade:
-        return {}
-    low, high = find_band(np.array([_share(own) for own in line.remade]))
-    bands = []
-    for output, coefs in enumerate(np.atleast_2d(line.model.coefs)):
-        used = {place for term, coef in zip(line.model.terms, coefs, strict=True) if coef for place in term.features}
-        bands.append({str(place): shorten([low[output, place], high[output, place]]) for place in sorted(used)})
-    return {"importance": bands}
+        return None
+    bands = np.stack(find_band(np.array([_share(own) for own in line.remade])), axis=-1)
+    used = (
+        {feature for term, coef in zip(line.model.terms, coefs, strict=True) if coef for feature in term.features}
+        for coefs in np.atleast_2d(line.model.coefs)
+    )
+    return [
+        {str(place): shorten(own[place]) for place in sorted(places)} for own, places in zip(bands, used, strict=True)
+    ]
 
 
 def _share(remade: Remade) -> FloatArray:

@@ -140,7 +140,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "observed": None if drawn is None else drawn.observed,
         "evidence": describe_evidence(model),
         "votes": describe_votes(selector),
-        **describe_recurrence(model.front_, lines, terms),
+        "recurrence": describe_recurrence(model.front_, lines, terms),
     }
 
 
@@ -155,7 +155,7 @@ def _describe_line(
         "about": tell_model(line),
         "outputs": describe_line(line, terms, base_rates),
         "check": check(line, given, predicted),
+        "importance_bands": describe_bands(line),
         "dependence": None if given is None else draw_dependence(line, given),
         **({} if drawn is None or predicted is None else drawn.tell(predicted)),
-        **describe_bands(line),
     }

@@ -19,12 +19,24 @@ function showDependence() {
     return;
   }
   const what = scoreName();
-  byId("dependence-about").textContent =
+  const words =
     `Mean ${what} ${aboutGiven()}, were one attribute the same in all of them. ` +
     "Ticks at the bottom are the deciles of the attribute. All charts share one scale.";
-  const domain = extent(curves.flatMap((curve) => curve.values[state.output]));
+  byId("dependence-about").replaceChildren(words, ...tellBands(curves));
+  const domain = extent(curves.flatMap((curve) => [curve.values[state.output], ...bandOf(curve)].flat()));
   const width = dependenceWidth(box);
   box.replaceChildren(...curves.map((curve) => drawCurve(curve, domain, what, hasLongNames(curve) ? chartWidth(box) : width)));
+}
+
+// The low and the high ends of a curve in lists from other rows, as far as they are known.
+function bandOf(curve) {
+  return curve.band === null ? [] : curve.band.map((ends) => ends[state.output]);
+}
+
+// A legend with a sign for each kind of chart that has a band.
+function tellBands(curves) {
+  const kinds = new Set(curves.filter((curve) => curve.band !== null).map((curve) => (curve.categories ? "whisker" : "area")));
+  return kinds.size ? [legend(...kinds)] : [];
 }
 
 // Categories of long names have the whole width of the page.
@@ -40,35 +52,40 @@ function dependenceWidth(box) {
 function drawCurve(curve, domain, what, width) {
   const name = report.features[curve.feature];
   const values = curve.values[state.output];
+  const band = bandOf(curve);
   const range = `from ${show(Math.min(...values))} to ${show(Math.max(...values))}`;
   const about = `Mean ${what} over ${name}: ${range}.`;
-  const rows = curve.grid.map((point, k) => [typeof point === "string" ? brief(point, 60) : show(point), show(values[k])]);
-  const svg = curve.categories ? drawCategories(curve.grid, values, domain, width, about) : drawNumbers(curve, values, domain, width, about);
+  const told = (k) => (band.length ? [band.map((ends) => show(ends[k])).join(" to ")] : []);
+  const rows = curve.grid.map((point, k) => [typeof point === "string" ? brief(point, 60) : show(point), show(values[k]), ...told(k)]);
+  const draw = curve.categories ? drawCategories : drawNumbers;
+  const svg = draw(curve, values, band, domain, width, about);
   const some = curve.categories && values.length > MANY_CATEGORIES ? `: the ${MANY_CATEGORIES / 2} lowest and the ${MANY_CATEGORIES / 2} highest of ${grouped(values.length)} categories` : "";
-  return element("figure", { class: hasLongNames(curve) ? "whole" : null }, element("figcaption", {}, name + some), svg, numbers([name, "Mean " + what], rows));
+  return element("figure", { class: hasLongNames(curve) ? "whole" : null }, element("figcaption", {}, name + some), svg, numbers([name, "Mean " + what, ...(band.length ? [BAND] : [])], rows));
 }
 
-function drawNumbers(curve, values, domain, width, about) {
+function drawNumbers(curve, values, band, domain, width, about) {
   const shown = ticks(...domain, 4);
   const left = axisRoom(shown);
   const height = 190;
   const svg = canvas(width, height, about);
   const y = scale(domain, [height - 34, 10]);
   drawHeightAxis(svg, y, shown, left, width - 10);
-  drawLine(svg, curve, values, y, left, width, height);
+  drawLine(svg, curve, values, band, y, left, width, height);
   return svg;
 }
 
-function drawLine(svg, curve, values, y, left, width, height) {
+function drawLine(svg, curve, values, band, y, left, width, height) {
   const domain = [curve.grid[0], curve.grid[curve.grid.length - 1]];
   const x = scale(domain, [left + 6, width - 16]);
   drawWidthAxis(svg, x, ticks(...domain, Math.max(Math.floor(width / 80), 2)), height - 34);
   for (const decile of curve.deciles) svg.append(shape("line", { x1: x(decile), x2: x(decile), y1: height - 34, y2: height - 41, class: "axis" }));
+  if (band.length) svg.append(area(curve.grid.map(x), ...band.map((ends) => ends.map(y))));
   svg.append(polyline(curve.grid.map((point, k) => [x(point), y(values[k])]), { class: "line" }));
 }
 
 // One line a category, so that its name has room.
-function drawCategories(labels, values, domain, width, about) {
+function drawCategories(curve, values, band, domain, width, about) {
+  const labels = curve.grid;
   const places = placesShown(values);
   const longest = Math.max(...places.map((k) => Array.from(labels[k]).length));
   const letters = Math.min(longest, Math.floor((0.45 * width) / WIDE_LETTER));
@@ -83,6 +100,7 @@ function drawCategories(labels, values, domain, width, about) {
   places.forEach((k, line) => {
     const y = 4 + CATEGORY * (line + 0.5);
     svg.append(label(labels[k], letters, left - 8, y + 4, { "text-anchor": "end" }));
+    if (band.length) svg.append(shape("line", { x1: x(band[0][k]), x2: x(band[1][k]), y1: y, y2: y, class: "whisker" }));
     svg.append(shape("circle", { cx: x(values[k]), cy: y, r: 4, class: "dot" }, shape("title", {}, `${labels[k]}: ${show(values[k])}`)));
   });
   return svg;

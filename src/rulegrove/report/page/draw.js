@@ -2,6 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LETTER = 6.6; // width of a letter of a chart, about
+const BAND = "9 of 10 lists from other rows"; // what bands and whiskers of the rules are
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -108,6 +109,12 @@ function polyline(points, attributes) {
   return shape("path", { d: parts.join(""), fill: "none", ...attributes });
 }
 
+// What lies between two curves.
+function area(places, low, high) {
+  const edge = (heights) => places.map((place, k) => `${place.toFixed(2)} ${heights[k].toFixed(2)}`);
+  return shape("path", { d: "M" + [...edge(high), ...edge(low).reverse()].join("L") + "Z", class: "band" });
+}
+
 function drawHeightAxis(svg, place, values, x0, x1) {
   for (const value of values) {
     svg.append(shape("line", { x1: x0, x2: x1, y1: place(value), y2: place(value), class: "rule" }));
@@ -134,6 +141,22 @@ function bar(value, largest, diverging = false) {
   part.style.width = width + "%";
   part.style.left = (diverging ? (value < 0 ? 50 - width : 50) : 0) + "%";
   return element("span", { class: diverging ? "bar middle" : "bar", "aria-hidden": "true" }, part);
+}
+
+// A bar with a whisker from one value to another.
+function barWithWhisker(value, ends, largest) {
+  const whisker = element("span", { class: "ends" });
+  whisker.style.left = (100 * ends[0]) / largest + "%";
+  whisker.style.width = (100 * (ends[1] - ends[0])) / largest + "%";
+  const made = bar(value, largest);
+  made.append(whisker);
+  return made;
+}
+
+// What bands and whiskers are, beside a small one of each kind.
+function legend(...kinds) {
+  const signs = kinds.map((kind) => element("span", { class: "sign " + kind, "aria-hidden": "true" }));
+  return element("span", { class: "legend" }, ...signs, BAND + " (known at the chosen length)");
 }
 
 // Words of a table, likewise.

@@ -78,10 +78,8 @@ function labelFront() {
 }
 
 function drawBand(panel, spots, y) {
-  const edge = (line, sign) => `${spots[line].toFixed(2)} ${y(panel.values[line] + sign * panel.standard_errors[line]).toFixed(2)}`;
-  const lines = spots.map((_, line) => line);
-  const around = [...lines.map((line) => edge(line, 1)), ...lines.reverse().map((line) => edge(line, -1))];
-  return shape("path", { d: "M" + around.join("L") + "Z", class: "band" });
+  const edge = (sign) => panel.values.map((value, line) => y(value + sign * panel.standard_errors[line]));
+  return area(spots, edge(-1), edge(1));
 }
 
 // The chosen length and the large model, marked and named.

@@ -48,7 +48,6 @@ function startOutputs() {
 }
 
 function startRules() {
-  makeHeads();
   makeAttributeChoice();
   tellRules();
   byId("rule-text").addEventListener("input", (event) => {

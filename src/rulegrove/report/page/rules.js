@@ -20,7 +20,17 @@ function ruleColumns() {
     { key: "importance", name: "Importance", tell: (entry) => show(entry.importance, 3), bar: true },
     { key: "support", name: "Support", tell: (entry) => percent(entry.support) },
     ...about,
+    ...(knowsReturns() ? [{ key: "returns", name: "Comes back", tell: (entry) => percent(entry.returns, 0), beside: tellThresholds }] : []),
   ];
+}
+
+// Whether it is known how often the terms of the length that is shown come back in lists from other rows.
+function knowsReturns() {
+  return currentOutput().returns !== null;
+}
+
+function tellThresholds(entry) {
+  return report.recurrence.thresholds[entry.term] || null;
 }
 
 function tellBase(entry) {
@@ -46,10 +56,11 @@ function tellRules() {
               "Probability is what a rule alone does to it, from the base rate to where the rule holds, and a linear term from its lower to its upper end."),
   );
   byId("rules-about").textContent = words.join(" ");
+  if (report.recurrence !== null) byId("rules-returns").textContent = report.recurrence.words;
 }
 
-function makeHeads() {
-  const heads = ruleColumns().map((column) => {
+function makeHeads(columns) {
+  const heads = columns.map((column) => {
     const button = element("button", { type: "button", "aria-label": column.title }, column.name);
     button.addEventListener("click", () => sortBy(column.key));
     return element("th", { scope: "col", role: "columnheader", "data-key": column.key, class: column.words ? "words" : null }, button);
@@ -73,12 +84,17 @@ function compareBy(key, down) {
   };
 }
 
-function rulesWanted(entries) {
+// By importance where the column of the reader's choice is not there.
+function currentSort(columns) {
+  return columns.some((column) => column.key === state.sort.key) ? state.sort : { key: "importance", down: true };
+}
+
+function rulesWanted(entries, sort) {
   const words = state.text.trim().toLowerCase();
   const wanted = entries.filter(
     (entry) => entry.text.toLowerCase().includes(words) && (state.attribute < 0 || terms.features[entry.term].includes(state.attribute)),
   );
-  return wanted.sort(compareBy(state.sort.key, state.sort.down));
+  return wanted.sort(compareBy(sort.key, sort.down));
 }
 
 function makeRow(entry, columns, largest) {
@@ -105,16 +121,19 @@ function makeLong(text) {
 
 function showRules() {
   const entries = termsShown();
-  const wanted = rulesWanted(entries);
   const columns = ruleColumns();
+  const sort = currentSort(columns);
+  const wanted = rulesWanted(entries, sort);
   const largest = {};
   for (const key of ["coefficient", "importance"]) largest[key] = Math.max(...entries.map((entry) => Math.abs(entry[key])), 0);
   const shown = state.allRules ? wanted : wanted.slice(0, FIRST_RULES);
   byId("rule-rows").replaceChildren(...shown.map((entry) => makeRow(entry, columns, largest)));
+  if (byId("rule-heads").children.length !== columns.length) makeHeads(columns);
   for (const head of byId("rule-heads").children) {
-    const sorted = head.dataset.key === state.sort.key;
-    head.setAttribute("aria-sort", sorted ? (state.sort.down ? "descending" : "ascending") : "none");
+    const sorted = head.dataset.key === sort.key;
+    head.setAttribute("aria-sort", sorted ? (sort.down ? "descending" : "ascending") : "none");
   }
+  byId("rules-returns").hidden = !knowsReturns();
   const all = byId("rules-all");
   all.hidden = shown.length === wanted.length;
   all.textContent = `Show all ${grouped(wanted.length)}`;
@@ -135,24 +154,37 @@ function makeAttributeChoice() {
 
 // Importance of attributes.
 
-function attributeImportances(entries) {
+// The attributes that are used and their shares, the most important first.
+function attributeShares(entries) {
   const sums = new Map();
   for (const entry of entries) {
     const own = terms.features[entry.term];
     for (const feature of own) sums.set(feature, (sums.get(feature) || 0) + entry.importance / own.length);
   }
-  return [...sums.entries()].sort((one, other) => other[1] - one[1]);
+  const total = [...sums.values()].reduce((sum, value) => sum + value, 0);
+  const shares = [...sums.entries()].map(([feature, value]) => [feature, total ? value / total : 0]);
+  return shares.sort((one, other) => other[1] - one[1]);
+}
+
+function listAttributes(shares) {
+  const bands = currentLine().importance_bands;
+  if (bands === null) return shares.map(([feature, share]) => [report.features[feature], bar(share, shares[0][1]), percent(share)]);
+  const own = bands[state.output];
+  const largest = Math.max(...shares.map(([feature, share]) => Math.max(share, own[feature][1])));
+  return shares.map(([feature, share]) => {
+    const words = element("small", {}, `${(100 * own[feature][0]).toFixed(0)} to ${percent(own[feature][1], 0)}`);
+    return [report.features[feature], barWithWhisker(share, own[feature], largest), element("span", {}, percent(share), words)];
+  });
 }
 
 function showAttributes() {
-  const found = attributeImportances(termsShown());
-  const total = found.reduce((sum, [, value]) => sum + value, 0);
-  const largest = found.length ? found[0][1] : 0;
-  const rows = found.map(([feature, value]) => [report.features[feature], bar(value, largest), percent(total ? value / total : 0)]);
+  const found = attributeShares(termsShown());
   const whose = severalScores() ? ` for the ${scoreName()}` : "";
   const unused = report.features.length - found.length;
-  byId("attributes-about").textContent =
+  const words =
     `The importance of each term${whose}, shared equally among its attributes.` +
     (unused ? ` ${plural(unused, "attribute")} ${unused === 1 ? "is" : "are"} in no term.` : "");
-  byId("attribute-bars").replaceChildren(found.length ? table(["Attribute", "Importance", "Share"], rows, { class: "bars" }) : element("p", {}, "No attribute is used."));
+  const known = found.length > 0 && currentLine().importance_bands !== null;
+  byId("attributes-about").replaceChildren(words, ...(known ? [legend("ends")] : []));
+  byId("attribute-bars").replaceChildren(found.length ? table(["Attribute", "Importance", "Share"], listAttributes(found), { class: "bars" }) : element("p", {}, "No attribute is used."));
 }

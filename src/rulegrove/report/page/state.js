@@ -25,7 +25,10 @@ function currentOutput() {
 // The terms of the model that is shown, the most important first, with all that the table tells.
 function termsShown() {
   const shown = currentOutput();
-  const found = shown.terms.map((term, place) => describeTerm(term, shown.coefs[place], shown.changes === null ? null : shown.changes.map((ends) => ends[place])));
+  const found = shown.terms.map((term, place) => ({
+    ...describeTerm(term, shown.coefs[place], shown.changes === null ? null : shown.changes.map((ends) => ends[place])),
+    returns: shown.returns === null ? null : shown.returns[place],
+  }));
   found.sort((one, other) => other.importance - one.importance);
   found.forEach((entry, place) => {
     entry.rank = place + 1;
