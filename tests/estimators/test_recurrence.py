@@ -84,8 +84,8 @@ def test_spans_of_categories_and_of_few_lists_are_none():
 
 
 def test_spans_in_words():
-    features = [Feature("glucose"), Feature("age")]
-    spans = (Span(0, True, 108.0, 128.25), Span(1, False, 40.0, 40.0))
+    features = [Feature("glucose"), Feature("age"), Feature("member", boolean=True)]
+    spans = (Span(0, True, 108.0, 128.25), Span(1, False, 40.0, 40.0), Span(2, True, 0.0, 0.0))
     assert tell_spans(spans, features) == "glucose > 108 to 128.2 and age <= 40"
     assert tell_spans((), features) == ""
 

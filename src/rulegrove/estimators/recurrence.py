@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove._words import printable
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Term
 from rulegrove.estimators.model import RuleModel
@@ -115,7 +116,7 @@ class Span(NamedTuple):
         feature = features[self.feature]
         low, high = (write_value(bound, feature, digits=4) for bound in (self.low, self.high))
         bound = low if low == high else f"{low} to {high}"
-        return f"{feature.name} {'>' if self.is_lower else '<='} {bound}"
+        return f"{printable(feature.name)} {'>' if self.is_lower else '<='} {bound}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +185,8 @@ class Recurrence:
 
 
 def tell_spans(spans: Sequence[Span], features: Sequence[Feature]) -> str:
-    """Return in words where the bounds of a term lie."""
-    return " and ".join(span.text(features) for span in spans)
+    """Return in words where the bounds of a term lie; those of truth values have nowhere to move."""
+    return " and ".join(span.text(features) for span in spans if not features[span.feature].boolean)
 
 
 def find_spans(rule: Rule, found: Sequence[Rule]) -> tuple[Span, ...]:
