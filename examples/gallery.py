@@ -48,7 +48,7 @@ def draw_two_classes() -> None:
     X = datasets.load("pima").frame("pandas")
     y = X.pop("class")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    model = RuleEnsembleClassifier(terms="rules", random_state=0).fit(X_train, y_train)
+    model = RuleEnsembleClassifier(terms="rules", n_resamples=100, random_state=0).fit(X_train, y_train)
     save(RulesDisplay.from_estimator(model, top=12), "rules")
     save(FrontDisplay.from_estimator(model), "front")
     save(PathDisplay.from_estimator(model), "path")
@@ -70,7 +70,7 @@ def draw_three_classes() -> None:
     """Three kinds of iris."""
     X = datasets.load("iris").frame("pandas")
     y = X.pop("class")
-    model = RuleEnsembleClassifier(random_state=0).fit(X, y)
+    model = RuleEnsembleClassifier(n_resamples=100, random_state=0).fit(X, y)
     save(RulesDisplay.from_estimator(model, top=10), "rules_classes")
     save(DependenceDisplay.from_estimator(model, X, "petal_width"), "dependence_classes")
 

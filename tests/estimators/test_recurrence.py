@@ -12,11 +12,13 @@ from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.recurrence import (
     BY_GAIN,
+    BY_ROWS,
     LEAST_SPANNED,
     LINES_FIRST,
     NEVER,
     SHIFT,
     SLOPE,
+    WIDER,
     Choice,
     Draws,
     Recurrence,
@@ -32,9 +34,9 @@ RULE, LINE = Rule((Condition(0, lower=1.0),)), Linear(1, 0.0, 1.0, 0.5)
 ENTRIES = np.array([[[1, 2, 2, NEVER], [3, 3, NEVER, NEVER]], [[4, 5, 5, NEVER], [1, 1, 2, 2]]])
 
 
-def make_recurrence(entries=ENTRIES):
+def make_recurrence(entries=ENTRIES, *, steady=False):
     draws = Draws(np.zeros((1, 2)), np.zeros((1, 2), dtype=bool))
-    return Recurrence(entries.shape[2], 50, (RULE, LINE), entries, draws, ((), ()), (), 0)
+    return Recurrence(entries.shape[2], 50, steady, (RULE, LINE), entries, draws, ((), ()), (), 0)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -48,15 +50,15 @@ def test_a_share_is_that_of_lists_and_of_what_other_rows_choose(place, n_choices
 
 @given(st.integers(1, 200), st.data())
 def test_a_chance_rises_with_the_share_and_is_never_certain(n_lists, data):
-    """Log odds of the share, half a list allowed for either way, are shifted and scaled."""
+    """Log odds of the share, half a list allowed for either way, are shifted and scaled; rows a term count as well."""
     counts = sorted(data.draw(st.tuples(st.integers(0, n_lists), st.integers(0, n_lists))))
     chances = []
     for count in counts:
         entries = np.full((2, 1, n_lists), NEVER)
         entries[:, 0, :count] = 1
-        chances.append(make_recurrence(entries).estimate(0, [Choice(1, BY_GAIN)]))
-        odds = math.log((count + 0.5) / (n_lists - count + 0.5))
-        assert math.log(chances[-1] / (1 - chances[-1])) == pytest.approx(SHIFT + SLOPE * odds)
+        chances.append(make_recurrence(entries).estimate(0, [Choice(1, BY_GAIN)], 4))
+        odds = SLOPE * math.log((count + 0.5) / (n_lists - count + 0.5)) + BY_ROWS * math.log(2 * 50 / 4)
+        assert math.log(chances[-1] / (1 - chances[-1])) == pytest.approx(SHIFT + odds)
     assert 0.0 < chances[0] <= chances[1] < 1.0
 
 
@@ -90,8 +92,12 @@ def test_spans_in_words():
     assert tell_spans((), features) == ""
 
 
-def test_nine_of_ten_lie_within_a_band():
-    values = np.random.default_rng(0).normal(size=(1000, 3))
-    low, high = find_band(values)
-    assert low.shape == high.shape == (3,)
-    np.testing.assert_allclose(np.mean((values >= low) & (values <= high), axis=0), 0.9, atol=0.002)
+def test_bands_are_as_wide_as_lists_from_disjoint_halves_differ():
+    """Nine of ten pairs differ by less, but for what makes up for what the halves have in common."""
+    rng = np.random.default_rng(0)
+    own, others = rng.normal(size=3), rng.normal(size=(21, 3))
+    low, high = find_band(own, others)
+    differences = [abs(others[place] - others[place + 1]) for place in range(0, 20, 2)]
+    np.testing.assert_allclose(high - own, WIDER * np.quantile(differences, 0.9, axis=0))
+    np.testing.assert_allclose(own - low, high - own)
+    np.testing.assert_array_equal(find_band(own, others, (0.0, 1.0)), np.clip([low, high], 0.0, 1.0))

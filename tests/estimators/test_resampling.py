@@ -1,4 +1,4 @@
-"""Lists made anew: families by naive comparison; true rules come back, noise does not; nothing else of a fit changes."""
+"""Lists made anew: families by naive comparison; true rules come back, noise does not; the rest of a fit stays."""
 
 import functools
 import itertools

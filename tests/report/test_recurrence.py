@@ -26,7 +26,7 @@ def refit(kind, **parameters):
     elif kind == "three classes":
         y = np.array(["low", "middle", "up"])[np.searchsorted([-0.7, 0.7], y)]
     table = table.drop(columns="fixed")
-    settings = {**SETTINGS, "max_terms": 12, "terms": "rules", "n_resamples": 6, **parameters}
+    settings = {**SETTINGS, "max_terms": 12, "terms": "rules", "n_resamples": 12, **parameters}
     return estimator(**settings).fit(table, y), table, y
 
 

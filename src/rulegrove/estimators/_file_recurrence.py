@@ -35,6 +35,7 @@ def encode_recurrence(recurrence: Recurrence | None, places: Mapping[Term, int])
     return {
         "n_resamples": recurrence.n_resamples,
         "n_rows": recurrence.n_rows,
+        "steady": recurrence.steady,
         "chosen": recurrence.chosen,
         "terms": [places[term] for term in recurrence.terms],
         "entries": [[own[own < NEVER].tolist() for own in order] for order in recurrence.entries],
@@ -91,7 +92,18 @@ class RecurrenceReader:
 
     def decode(self, value: Value) -> Recurrence:
         """Return what lists from other rows say."""
-        names = ["n_resamples", "n_rows", "chosen", "terms", "entries", "spans", "losses", "first", "other_terms"]
+        names = [
+            "n_resamples",
+            "n_rows",
+            "steady",
+            "chosen",
+            "terms",
+            "entries",
+            "spans",
+            "losses",
+            "first",
+            "other_terms",
+        ]
         fields = value.fields([*names, "lists"])
         n_resamples = fields["n_resamples"].integer(1, MOST_RESAMPLES)
         places = fields["terms"].integers(0, len(self.terms) - 1)
@@ -114,7 +126,8 @@ class RecurrenceReader:
         spans = tuple(decode_spans(item, self.features) for item in fields["spans"].items(len(places)))
         return Recurrence(
             n_resamples,
-            fields["n_rows"].integer(0, _MOST_ROWS),
+            fields["n_rows"].integer(1, _MOST_ROWS),
+            fields["steady"].boolean(),
             tuple(self.terms[place] for place in places.tolist()),
             entries,
             Draws(np.array(losses), first),

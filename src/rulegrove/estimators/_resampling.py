@@ -201,6 +201,7 @@ def find_recurrence(
     return Recurrence(
         n_resamples,
         len(halves[0][0]),
+        resampling.shortening.steadiness > 0.0,
         terms,
         np.sort(np.stack([entries for entries, _, _ in found], axis=2), axis=2),
         drawn,

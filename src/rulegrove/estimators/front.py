@@ -163,7 +163,8 @@ class Front(Sequence[FrontLine]):
         rules = self.meaning.rank(line.fitted)
         if known is None or (line.terms > LONGEST and (index != known.chosen or len(known.entries) <= WHOLE)):
             return rules
-        return rules.recurring(known, self.draw(known.draws, index, limits), line.fitted.model.features)
+        choices = self.draw(known.draws, index, limits)
+        return rules.recurring(known, choices, line.terms, line.fitted.model.features)
 
     def draw(self, draws: Draws, index: int, limits: tuple[int | str | None, int | None] | None = None) -> list[Choice]:
         """Return the lists that other rows would choose in place of a line, as in `list_rules`."""

@@ -15,12 +15,14 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.rules.rule import Rule, write_value
 
 BAND = (0.05, 0.95)  # quantiles that nine of ten lie between
+WITHIN, WIDER = 0.9, 1.4  # quantile of the differences of two lists, and what bands have of it
 LEAST_SPANNED = 5  # lists that have a rule's family: fewer do not say where its bounds lie
 NEVER = 10_000  # beyond the length of any list
 # What lists from halves of the rows say of lists from as many fresh rows: they share rows with the list in question,
-# so that its terms come back too often, and are made from fewer of them, so that they come back too rarely. Learned on
-# tables none of which is one of the ten sets (`python -m benchmarks.recurrence learn`), and judged on these.
-SHIFT, SLOPE = -0.62, 0.76
+# so that its terms come back too often, the more so the fewer rows there are for each term, and they are made from
+# fewer rows, so that terms come back too rarely, those of steady lists above all. In log odds; learned on many other
+# tables (`python -m benchmarks.recurrence learn`), and judged on the ten sets.
+SHIFT, SLOPE, BY_ROWS, IF_STEADY = -1.8, 0.69, 0.26, 0.6
 
 
 BY_GAIN, LINES_FIRST, WHOLE = 0, 1, 2  # orders in which terms enter lists, and the large model
@@ -64,28 +66,33 @@ class Remade:
     supports: FloatArray
 
 
-def find_band(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return between what nine of ten values lie, which lists from other rows have in place of one.
+def find_band(
+    own: FloatArray, others: FloatArray, bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> tuple[FloatArray, FloatArray]:
+    """Return between what nine of ten lists from other rows lie, about what a list says.
 
-    Lists from disjoint halves of the rows differ from each other as much as lists from all rows do from the truth, as
-    far as they are as smooth as means: of a mean the band is an interval of 90 % [1]_.
+    Lists from disjoint halves of the rows share none, so that the difference between the two tells how far lists from
+    different rows differ. Halves themselves lie nearer to each other than fresh rows would, for their ridges and
+    lengths have been chosen on all rows, which `WIDER` makes up for (docs/insight.md has how often bands hold).
 
     Parameters
     ----------
-    values : ndarray of shape (n_lists, ...)
-
-    References
-    ----------
-    .. [1] Efron, Stein (1981). "The jackknife estimate of variance". Annals of Statistics 9(3).
+    own : ndarray
+        What the list says.
+    others : ndarray of shape (n_lists, ...)
+        What lists from other rows say, those of disjoint halves behind each other; at least two.
+    bounds : (float, float)
+        The least and the most that they can say.
 
     Examples
     --------
-    >>> low, high = find_band(np.arange(101.0)[:, None])
-    >>> low.tolist(), high.tolist()
-    ([5.0], [95.0])
+    >>> low, high = find_band(np.array([5.0]), np.array([[4.0], [6.0], [7.0], [5.0]]))
+    >>> low.round(2), high.round(2)
+    (array([2.2]), array([7.8]))
     """
-    low, high = np.quantile(values, BAND, axis=0)
-    return low, high
+    pairs = others[: len(others) // 2 * 2]
+    spread = WIDER * np.quantile(np.abs(pairs[::2] - pairs[1::2]), WITHIN, axis=0)
+    return np.clip(own - spread, *bounds), np.clip(own + spread, *bounds)
 
 
 class Span(NamedTuple):
@@ -132,6 +139,8 @@ class Recurrence:
         Lists made anew, in pairs from disjoint halves, their rules grown anew.
     n_rows : int
         Rows of each.
+    steady : bool
+        Whether they are made to come back (`stable`).
     terms : tuple of Term
         Of all lists of the front, and of the large model if that was chosen.
     entries : ndarray of shape (n_orders, n_terms, n_resamples)
@@ -159,6 +168,7 @@ class Recurrence:
 
     n_resamples: int
     n_rows: int
+    steady: bool
     terms: tuple[Term, ...]
     entries: IntArray
     draws: Draws
@@ -178,10 +188,41 @@ class Recurrence:
         """
         return float(np.mean([np.mean(self.entries[order, place] <= length) for length, order in choices]))
 
-    def estimate(self, place: int, choices: Sequence[Choice]) -> float:
-        """Return the chance that a list from as many fresh rows has the family of a term."""
+    def estimate(self, place: int, choices: Sequence[Choice], n_terms: int) -> float:
+        """Return the chance that a list from as many fresh rows has the family of a term.
+
+        Parameters
+        ----------
+        place : int
+            Of the term.
+        choices : sequence of Choice
+            As in `share`.
+        n_terms : int
+            Of an output of the list in question.
+        """
         share = (self.share(place, choices) * self.n_resamples + 0.5) / (self.n_resamples + 1.0)
-        return 1.0 / (1.0 + math.exp(-(SHIFT + SLOPE * math.log(share / (1.0 - share)))))
+        return estimate_chance(share, 2 * self.n_rows / n_terms, steady=self.steady)
+
+
+def estimate_chance(share: float, rows_a_term: float, *, steady: bool = False) -> float:
+    """Return the chance that a list from as many fresh rows has a term which this share of lists from halves has.
+
+    Parameters
+    ----------
+    share : float
+        Neither 0 nor 1.
+    rows_a_term : float
+        Rows for each term of an output of the list.
+    steady : bool
+        Whether lists are made to come back.
+
+    Examples
+    --------
+    >>> estimate_chance(0.9, 100.0) > estimate_chance(0.9, 5.0) > estimate_chance(0.5, 5.0)
+    True
+    """
+    odds = SLOPE * math.log(share / (1.0 - share)) + BY_ROWS * math.log(rows_a_term)
+    return 1.0 / (1.0 + math.exp(-(SHIFT + IF_STEADY * steady + odds)))
 
 
 def tell_spans(spans: Sequence[Span], features: Sequence[Feature]) -> str:

@@ -185,14 +185,16 @@ class RuleTable(Sequence[RankedTerm]):
         """Whether a term has a field."""
         return any(getattr(term, field) is not None for term in self._terms)
 
-    def recurring(self, recurrence: Recurrence, choices: Sequence[Choice], features: Sequence[Feature]) -> "RuleTable":
+    def recurring(
+        self, recurrence: Recurrence, choices: Sequence[Choice], n_terms: int, features: Sequence[Feature]
+    ) -> "RuleTable":
         """Return the same terms with how often they come back in lists of some lengths and orders."""
         known = {term: place for place, term in enumerate(recurrence.terms)}
         return RuleTable(
             (
                 replace(
                     row,
-                    returns=recurrence.estimate(known[row.term], choices),
+                    returns=recurrence.estimate(known[row.term], choices, n_terms),
                     thresholds=tell_spans(recurrence.spans[known[row.term]], features),
                     spans=recurrence.spans[known[row.term]],
                 )

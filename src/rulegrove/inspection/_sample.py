@@ -1,5 +1,6 @@
 """A fitted model and the rows it is looked at on: what every inspection begins with."""
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,11 +42,17 @@ class Sample:
     weights: FloatArray | None
     remade: tuple[Remade, ...] = ()
 
-    def band(self, look: Callable[["Sample"], FloatArray]) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
-        """Return between what nine of ten lists from other rows lie, looked at as the model is."""
-        if not self.remade:
+    def band(
+        self,
+        own: FloatArray,
+        look: Callable[["Sample"], FloatArray],
+        bounds: tuple[float, float] = (-math.inf, math.inf),
+    ) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+        """Return between what nine of ten lists from other rows lie, about what the model has, looked at as it is."""
+        if len(self.remade) < 2:
             return None, None
-        return find_band(np.array([look(replace(self, model=own.model, remade=(own,))) for own in self.remade]))
+        others = np.array([look(replace(self, model=one.model, remade=(one,))) for one in self.remade])
+        return find_band(own, others, bounds)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

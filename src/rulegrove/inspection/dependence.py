@@ -115,13 +115,14 @@ def find_dependence(sample: Sample, features: Any, *, grid: Any = None, n_points
         values = _mean_scores(own, places, [points for _, points in read])
         return values if sample.model.coefs.ndim == 2 else values[0]
 
+    values = look(sample)
     return Dependence(
         places,
         tuple(sample.names[place] for place in places),
         tuple(shown for shown, _ in read),
-        look(sample),
+        values,
         sample.model.labels or None,
-        *sample.band(look),
+        *sample.band(values, look),
     )
 
 

@@ -120,7 +120,8 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
     def look(own: Sample) -> FloatArray:
         return share_terms(own, _measure_terms(own, own.remade[0].supports))
 
-    return Importances(terms, share_terms(sample, terms), sample.names, n_rows, *sample.band(look))
+    attributes = share_terms(sample, terms)
+    return Importances(terms, attributes, sample.names, n_rows, *sample.band(attributes, look, (0.0, np.inf)))
 
 
 def importance_band(model: Any) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
@@ -147,9 +148,10 @@ def importance_band(model: Any) -> tuple[FloatArray, FloatArray] | tuple[None, N
     ((4,), True)
     """
     front = check_model(model, "importance_band").front_
-    if front is None or not front.remade:
+    if front is None or len(front.remade) < 2:
         return None, None
-    return find_band(np.array([share_importance(own.model, own.importances) for own in front.remade]))
+    others = np.array([share_importance(own.model, own.importances) for own in front.remade])
+    return find_band(model.feature_importances_, others, (0.0, 1.0))
 
 
 def _read_region(region: Any, n_rows: int) -> BoolArray:

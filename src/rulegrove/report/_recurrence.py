@@ -8,7 +8,8 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.design.terms import Term
 from rulegrove.estimators.front import Front
-from rulegrove.estimators.recurrence import Recurrence, Remade, find_band
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.recurrence import Recurrence, find_band
 from rulegrove.report._lines import Line
 from rulegrove.report._numbers import shorten
 
@@ -57,22 +58,25 @@ def describe_bands(line: Line) -> list[dict[str, Any]] | None:
     list of dict or None
         For each output the ends of each attribute that it uses, by its place. None where there are no such lists.
     """
-    if not line.remade:
+    if len(line.remade) < 2:
         return None
-    bands = np.stack(find_band(np.array([_share(own) for own in line.remade])), axis=-1)
+    model, others = line.model, np.array([_share(own.model, own.importances) for own in line.remade])
+    importances = {row.term: row.importance for row in line.rules}
+    own = _share(model, np.array([importances[term] for term in model.terms]))
+    bands = np.stack(find_band(own, others, (0.0, 1.0)), axis=-1)
     used = (
-        {feature for term, coef in zip(line.model.terms, coefs, strict=True) if coef for feature in term.features}
-        for coefs in np.atleast_2d(line.model.coefs)
+        {feature for term, coef in zip(model.terms, coefs, strict=True) if coef for feature in term.features}
+        for coefs in np.atleast_2d(model.coefs)
     )
     return [
-        {str(place): shorten(own[place]) for place in sorted(places)} for own, places in zip(bands, used, strict=True)
+        {str(place): shorten(ends[place]) for place in sorted(places)} for ends, places in zip(bands, used, strict=True)
     ]
 
 
-def _share(remade: Remade) -> FloatArray:
+def _share(model: RuleModel, importances: FloatArray) -> FloatArray:
     """Share the importance that terms have for each output among attributes, an ndarray (n_outputs, n_features)."""
-    model, coefs = remade.model, np.abs(np.atleast_2d(remade.model.coefs))
-    parts = remade.importances * coefs / np.maximum(coefs.sum(axis=0), np.finfo(np.float64).tiny)
+    coefs = np.abs(np.atleast_2d(model.coefs))
+    parts = importances * coefs / np.maximum(coefs.sum(axis=0), np.finfo(np.float64).tiny)
     shares = np.zeros((len(coefs), len(model.features)))
     for term, own in zip(model.terms, parts.T, strict=True):
         shares[:, list(term.features)] += own[:, None] / len(term.features)
