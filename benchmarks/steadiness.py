@@ -8,7 +8,8 @@ it is of the same attribute. The error is that on the other half.
 
 SIRUS fits the same halves, ten rules a class, in the environment of the peers (``make bench-peers``); of several
 classes each has a list of its own against the rest. Writes ``benchmarks/results/steadiness.csv``, a line a split, and
-prints the means of the sets. ``--table`` prints those of a file that is there.
+prints the means of the sets; lines of other sets, splits and methods that are there stay. ``--table`` prints those of a
+file that is there.
 """
 
 import argparse
@@ -237,22 +238,38 @@ def main() -> None:
     given = parser.parse_args()
     if given.request:
         return answer(given.request)
-    if given.table:
-        with given.out.open(newline="") as handle:
-            return tell(list(csv.DictReader(handle)))
     from rulegrove import datasets
 
-    tasks = list(itertools.product(given.names or datasets.names(), range(given.splits), [given.methods]))
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        lines = []
-        for part in pool.map(one_split, tasks):
-            lines += part
-            print(f"{part[0]['set']} {part[0]['split']}", file=sys.stderr)
-    with given.out.open("w", newline="") as handle:
+    if not given.table:
+        measure(
+            list(itertools.product(given.names or datasets.names(), range(given.splits), [given.methods])), given.out
+        )
+    tell(read(given.out))
+
+
+def measure(tasks: Sequence[tuple[str, int, Sequence[str]]], path: Path) -> None:
+    """Measure splits in two processes, and write their lines in place of those that are there, as they come."""
+    asked = {(name, method, str(split)) for name, split, methods in tasks for method in methods}
+    kept = [line for line in read(path) if (line["set"], line["method"], line["split"]) not in asked]
+    with (
+        ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool,
+        path.open("w", newline="") as handle,
+    ):
         writer = csv.DictWriter(handle, FIELDS)
         writer.writeheader()
-        writer.writerows(lines)
-    return tell(lines)
+        writer.writerows(kept)
+        for part in pool.map(one_split, tasks):
+            writer.writerows(part)
+            handle.flush()
+            print(f"{part[0]['set']} {part[0]['split']}", file=sys.stderr)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read lines that were written; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as handle:
+        return list(csv.DictReader(handle))
 
 
 if __name__ == "__main__":
