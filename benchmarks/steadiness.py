@@ -237,13 +237,13 @@ def main() -> None:
     parser.add_argument("--request", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.request:
-        return answer(given.request)
+        answer(given.request)
+        return
     from rulegrove import datasets
 
     if not given.table:
-        measure(
-            list(itertools.product(given.names or datasets.names(), range(given.splits), [given.methods])), given.out
-        )
+        names = given.names or datasets.names()
+        measure(list(itertools.product(names, range(given.splits), [given.methods])), given.out)
     tell(read(given.out))
 
 
