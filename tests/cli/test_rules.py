@@ -13,7 +13,8 @@ from rulegrove.cli.app import app
 from rulegrove.cli.writing import write_table
 
 
-def test_prints_the_terms_in_their_order(run, fitted):
+def test_prints_the_terms_in_their_order(run, fitted, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     terms = load_model(fitted[0]).rules_
     lines = [line for line in run("rules", fitted[0]).stdout.splitlines() if line[:1].isdigit() or line[:1] == " "]
     ranks = [int(line.split()[0]) for line in lines if line.split()[0].isdigit()]

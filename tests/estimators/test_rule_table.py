@@ -18,6 +18,13 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import parse_rule
 from rulegrove.rules.rule import Condition, Rule
 
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    """Room for words beside the figures, whatever terminal the tests run in."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 HOSTILE = "<script>alert('x')</script> & \"co\""
 
 
