@@ -24,7 +24,6 @@ NEVER = 10_000  # beyond the length of any list
 # tables (`python -m benchmarks.recurrence learn`), and judged on the ten sets.
 SHIFT, SLOPE, BY_ROWS, IF_STEADY = -1.8, 0.69, 0.26, 0.6
 
-
 BY_GAIN, LINES_FIRST, WHOLE = 0, 1, 2  # orders in which terms enter lists, and the large model
 
 
@@ -150,7 +149,7 @@ class Recurrence:
     spans : tuple of tuple of Span
         Of the bounds of each term.
     lists : tuple of Remade
-        Those that the rows choose.
+        Those that the rows choose, the two of disjoint halves behind each other, as `find_band` takes them.
     chosen : int
         The line of the front that was chosen as they were.
 
