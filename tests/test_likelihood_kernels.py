@@ -13,6 +13,31 @@ from rulegrove.design.rows import Rows
 
 pytestmark = pytest.mark.kernel
 
+SHAPES = {
+    kernels.SHARES: (0.0, 0.0),
+    kernels.RATES: (1.0, 0.0),
+    kernels.LEVELS: (0.8, 0.3),
+    kernels.NUMBERS: (0.4, 0.0),
+}
+
+
+def tilt(goals, scores):
+    """Return the pinball loss of a row whose error is shaken by as much as the width, on average."""
+    level, width = SHAPES[kernels.LEVELS]
+    shaken = (goals - scores)[..., None] + width * (2.0 * (np.arange(20_000) + 0.5) / 20_000 - 1.0)
+    return np.mean(np.where(shaken > 0.0, level, level - 1.0) * shaken, axis=-1)
+
+
+def bound(goals, scores):
+    (delta, _), sizes = SHAPES[kernels.NUMBERS], np.abs(goals - scores)
+    return np.where(sizes <= delta, 0.5 * sizes**2, delta * (sizes - 0.5 * delta))
+
+
+LOSSES = {
+    kernels.RATES: lambda goals, scores: np.exp(scores) - goals * scores,
+    kernels.LEVELS: tilt,
+    kernels.NUMBERS: bound,
+}
 N_ROWS = 50  # the other 14 of the word are no rows at all
 SIZES = [[(3, 0)], [(0, 2)], [(2, 2)], [(2, 1), (0, 0), (1, 2)]]  # rules and lines of each output
 
@@ -26,6 +51,11 @@ class Case:
     ridges: np.ndarray
     goals: np.ndarray
     weights: np.ndarray
+    kind: int = kernels.SHARES
+
+    @property
+    def shape(self):
+        return np.tile(SHAPES[self.kind], (len(self.dense), 1))
 
     @property
     def bounds(self):
@@ -33,7 +63,7 @@ class Case:
 
     @property
     def given(self):
-        return *self.layout, self.ridges, self.goals, self.weights
+        return *self.layout, self.ridges, self.kind, self.shape, self.goals, self.weights
 
     def score(self, state):
         parts = np.split(state, self.bounds[1:-1])
@@ -42,6 +72,9 @@ class Case:
     def value(self, state):
         """Return the mean log loss, one output against a score of 0, and half the ridges times squares."""
         scores, goals = self.score(state), self.goals
+        if self.kind != kernels.SHARES:
+            losses = LOSSES[self.kind](goals, scores).sum(axis=0)
+            return float(self.weights @ losses + 0.5 * self.ridges @ state**2)
         if len(scores) == 1:
             scores, goals = np.vstack([0.0 * scores, scores]), np.vstack([1.0 - goals, goals])
         losses = logsumexp(scores, axis=0) - np.sum(goals * scores, axis=0)
@@ -100,10 +133,10 @@ def draw_state(case, scale):
 
 
 def evaluate(case, state):
-    """Return the value, the scores, the probabilities and the slope, written over what was there."""
-    scores, shares = (np.full(case.goals.shape, np.nan) for _ in range(2))
+    """Return the value, the scores, their slopes and the slope, written over what was there."""
+    scores, pulls = (np.full(case.goals.shape, np.nan) for _ in range(2))
     slope = np.full(len(state), np.nan)
-    return kernels.evaluate(*case.given, state, scores, shares, slope), scores, shares, slope
+    return kernels.evaluate(*case.given, state, scores, pulls, slope), scores, pulls, slope
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -111,12 +144,12 @@ def evaluate(case, state):
 def test_values_and_slopes_are_those_of_a_dense_twin(sizes, scale):
     case = make_case(sizes)
     state = draw_state(case, scale)
-    value, scores, shares, slope = evaluate(case, state)
+    value, scores, pulls, slope = evaluate(case, state)
     expected = case.score(state)
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
     assert value == pytest.approx(case.value(state), rel=1e-12)
     told = softmax(np.vstack([0.0 * expected, expected]) if len(sizes) == 1 else expected, axis=0)[-len(sizes) :]
-    np.testing.assert_allclose(shares, np.where(case.weights > 0.0, told, 0.0), rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(pulls, case.weights * (told - case.goals), rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(slope, case.slope(state), rtol=1e-6, atol=1e-8)
     alone = np.full(case.goals.shape, np.nan)
     kernels.score(*case.layout, state, alone)
@@ -141,10 +174,23 @@ def test_rows_without_weight_count_nowhere(sizes):
 def test_scores_that_no_exponential_can_hold():
     case = make_case([(2, 2)])
     state = np.array([0.0, 3e4, -2e4, 0.0, 1e3])
-    value, _, shares, slope = evaluate(case, state)
+    value, _, pulls, slope = evaluate(case, state)
     assert value == pytest.approx(case.value(state), rel=1e-12)
     assert np.isfinite(slope).all()
-    assert ((shares >= 0.0) & (shares <= 1.0)).all()
+    assert (np.abs(pulls) <= case.weights).all()
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("sizes", SIZES)
+def test_other_losses_are_those_of_their_formulas(kind, sizes):
+    case = replace(make_case(sizes), kind=kind)
+    state = draw_state(case, 0.3)
+    value, _, pulls, slope = evaluate(case, state)
+    assert value == pytest.approx(case.value(state), rel=1e-9)
+    np.testing.assert_allclose(slope, case.slope(state), rtol=1e-4, atol=1e-7)
+    assert (pulls[:, case.weights == 0.0] == 0.0).all()
+    found, _, _ = case.minimise(state, tol=1e-10)
+    assert case.value(found) <= case.least() + 1e-6
 
 
 def test_curvatures_of_all_outputs_are_divided_by():

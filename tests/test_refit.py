@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 
 from rulegrove._likelihood_kernels import minimise as minimise_classes
 from rulegrove.design.rows import Rows
+from rulegrove.likelihoods import OfShares
 from rulegrove.refit import (
     FINE,
     FIRST_OF_LINES,
@@ -20,8 +21,8 @@ from rulegrove.refit import (
     ROUGH,
     WEAKEST,
     Kept,
-    RefitOfClasses,
     RefitOfNumbers,
+    RefitOfRows,
     Ridge,
     choose_ridge,
 )
@@ -111,7 +112,7 @@ def make_classes(
     padding = ((0, 0), (0, -N_ROWS % 64))
     held_out = np.pad(weights - learned, padding[1])
     padded = np.asarray(np.pad(members, padding), order=order)
-    refit = RefitOfClasses(kept, rows, padded, np.pad(learned, padding[1]), held_out)
+    refit = RefitOfRows(OfShares(), kept, rows, padded, np.pad(learned, padding[1]), held_out)
     shares, columns = learned / learned.sum(), [np.hstack(own).astype(float) for own in designs]
     relative = np.repeat([ridge.rules, ridge.lines], [N_RULES, 2])
     relative = relative if unpenalised is None else np.where(unpenalised, FREE, relative)
@@ -148,7 +149,7 @@ def test_a_ridge_of_unit_variances_is_that_of_scikit_learn():
     members = (codes == np.arange(3)[:, None]).astype(float)
     rows = [Rows.from_dense(np.empty((128, 0)), X, 2.0 * own - 1.0) for own in members]
     kept = [Kept(np.arange(3), 0, Problem.from_rows(own), np.zeros(3)) for own in rows]
-    points = RefitOfClasses(kept, rows, members, np.ones(128), np.zeros(128)).solve(Ridge(0.05, 0.05), TIGHT)
+    points = RefitOfRows(OfShares(), kept, rows, members, np.ones(128), np.zeros(128)).solve(Ridge(0.05, 0.05), TIGHT)
     twin = LogisticRegression(C=1.0 / (0.05 * 128), tol=1e-10, max_iter=1000).fit(X, codes)
     scores = np.array([X @ coef + level for coef, level in points])
     np.testing.assert_allclose(softmax(scores, axis=0).T, twin.predict_proba(X), atol=1e-4)
@@ -216,7 +217,9 @@ def test_two_classes_may_change_places():
         rows = Rows.from_dense(rules, lines, 2.0 * own - 1.0)
         kept = Kept(np.arange(N_RULES + 2), N_RULES, Problem.from_rows(rows), np.zeros(N_RULES + 2))
         padded = np.pad(own, (0, -N_ROWS % 64))
-        found.append(RefitOfClasses([kept], [rows], padded[None], rows.weights, rows.weights).solve(RIDGE, ROUGH))
+        found.append(
+            RefitOfRows(OfShares(), [kept], [rows], padded[None], rows.weights, rows.weights).solve(RIDGE, ROUGH)
+        )
     np.testing.assert_allclose(join(found[0]), -join(found[1]), rtol=1e-6, atol=1e-9)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rulegrove.estimators.classifier import RuleEnsembleClassifier
     from rulegrove.estimators.model_file import load_model
     from rulegrove.estimators.regressor import RuleEnsembleRegressor
+    from rulegrove.estimators.survival import RuleEnsembleSurvival
     from rulegrove.solvers import Fpc, Glmnet, Pathbuild, Spgl1
     from rulegrove.warming import warm_up
 
@@ -22,6 +23,7 @@ __all__ = [
     "RuleAttributeSelector",
     "RuleEnsembleClassifier",
     "RuleEnsembleRegressor",
+    "RuleEnsembleSurvival",
     "Spgl1",
     "datasets",
     "load_model",
@@ -36,6 +38,7 @@ _HOMES = {
     "RuleAttributeSelector": "estimators.attributes",
     "RuleEnsembleClassifier": "estimators.classifier",
     "RuleEnsembleRegressor": "estimators.regressor",
+    "RuleEnsembleSurvival": "estimators.survival",
     "Spgl1": "solvers",
     "load_model": "estimators.model_file",
     "warm_up": "warming",

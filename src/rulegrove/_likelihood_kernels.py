@@ -1,4 +1,4 @@
-"""Compiled loop of log losses with a ridge, L-BFGS, for `rulegrove.refit` and `rulegrove.projection`.
+"""Compiled loop of losses with a ridge, L-BFGS, for `rulegrove.refit` and `rulegrove.projection`.
 
 Intercepts and coefficients of all outputs are one array, the `state`: of each output its intercept, then its rules,
 then its lines. Terms are centred by their `means`, in which intercepts have zeros, as they have among the `ridges`.
@@ -11,6 +11,8 @@ import numpy as np
 from rulegrove._kernel_cache import njit
 from rulegrove._typing import FloatArray, IntArray, Words
 from rulegrove.design._kernels import add_scores, sum_rows
+
+SHARES, RATES, LEVELS, NUMBERS = range(4)  # kinds of losses: log loss, Tweedie's, pinball rounded off, Huber's
 
 _LARGE = 1e200  # product of sums of exponentials, each of them at least 1 and at most the number of classes
 _MEMORY = 8  # steps that the next one goes by
@@ -63,10 +65,10 @@ def score(
 
 
 @njit(nogil=True, error_model="numpy")
-def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: FloatArray) -> float:
-    """Write the probability of each output, and return the mean log loss; one output stands against a score of 0.
+def _lose_shares(scores: FloatArray, goals: FloatArray, weights: FloatArray, pulls: FloatArray) -> float:
+    """Write weights times what probabilities exceed the goals by, and return the mean log loss.
 
-    The logarithm of a product is taken once for many rows of one weight.
+    One output stands against a score of 0. The logarithm of a product is taken once for many rows of one weight.
     """
     n_outputs, n_rows = scores.shape
     loss, product, common = 0.0, 1.0, 0.0
@@ -74,7 +76,7 @@ def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: F
         weight = weights[row]
         if weight == 0.0:
             for output in range(n_outputs):
-                shares[output, row] = 0.0
+                pulls[output, row] = 0.0
             continue
         top = max(scores[0, row], 0.0) if n_outputs == 1 else scores[0, row]
         for output in range(1, n_outputs):
@@ -82,17 +84,91 @@ def _share(scores: FloatArray, goals: FloatArray, weights: FloatArray, shares: F
         total = math.exp(-top) if n_outputs == 1 else 0.0
         said = 0.0
         for output in range(n_outputs):
-            shares[output, row] = math.exp(scores[output, row] - top)
-            total += shares[output, row]
+            pulls[output, row] = math.exp(scores[output, row] - top)
+            total += pulls[output, row]
             said += goals[output, row] * scores[output, row]
         for output in range(n_outputs):
-            shares[output, row] /= total
+            pulls[output, row] = weight * (pulls[output, row] / total - goals[output, row])
         loss += weight * (top - said)
         if weight != common or product > _LARGE:
             loss += common * math.log(product)
             product, common = 1.0, weight
         product *= total
     return loss + common * math.log(product)
+
+
+@njit(nogil=True, error_model="numpy")
+def _lose_rate(score: float, goal: float, power: float) -> tuple[float, float]:
+    """Return the loss of a rate whose logarithm is the score, and its slope."""
+    if power == 1.0:
+        rate = math.exp(score)
+        return rate - goal * score, rate - goal
+    if power == 2.0:
+        ratio = goal * math.exp(-score)
+        return ratio + score, 1.0 - ratio
+    rate = math.exp((2.0 - power) * score)
+    ratio = goal * math.exp((1.0 - power) * score)
+    return rate / (2.0 - power) + ratio / (power - 1.0), rate - ratio
+
+
+@njit(nogil=True, error_model="numpy")
+def _lose_tilted(score: float, goal: float, level: float, width: float) -> tuple[float, float]:
+    """Return the pinball loss of a level, rounded off where the error is less than a width, and its slope."""
+    error = goal - score
+    if error >= width:
+        return level * error, -level
+    if error <= -width:
+        return (level - 1.0) * error, 1.0 - level
+    tilt = level - 0.5
+    return tilt * error + (error * error + width * width) / (4.0 * width), -tilt - error / (2.0 * width)
+
+
+@njit(nogil=True, error_model="numpy")
+def _lose_huber(score: float, goal: float, delta: float) -> tuple[float, float]:
+    """Return half the squared error, a straight line beyond `delta`, and its slope."""
+    error = goal - score
+    if abs(error) <= delta:
+        return 0.5 * error * error, -error
+    return delta * (abs(error) - 0.5 * delta), -delta if error > 0.0 else delta
+
+
+@njit(nogil=True, error_model="numpy")
+def _lose(
+    kind: int, shape: FloatArray, scores: FloatArray, goals: FloatArray, weights: FloatArray, pulls: FloatArray
+) -> float:
+    """Return the mean loss of all rows, summed over the outputs, and write its slopes in the scores.
+
+    Parameters
+    ----------
+    kind : int
+        One of those below `SHARES`.
+    shape : ndarray of shape (n_outputs, 2)
+        What the loss of each output is further told by: a power, a level and a width, or a bound.
+    scores, goals, weights
+        As in `evaluate`.
+    pulls : ndarray of shape (n_outputs, n_rows)
+        Written.
+    """
+    if kind == SHARES:
+        return _lose_shares(scores, goals, weights, pulls)
+    total = 0.0
+    for output in range(scores.shape[0]):
+        first, second = shape[output, 0], shape[output, 1]
+        for row in range(scores.shape[1]):
+            weight = weights[row]
+            if weight == 0.0:
+                pulls[output, row] = 0.0
+                continue
+            score, goal = scores[output, row], goals[output, row]
+            if kind == RATES:
+                loss, slope = _lose_rate(score, goal, first)
+            elif kind == LEVELS:
+                loss, slope = _lose_tilted(score, goal, first, second)
+            else:
+                loss, slope = _lose_huber(score, goal, first)
+            total += weight * loss
+            pulls[output, row] = weight * slope
+    return total
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})
@@ -112,40 +188,44 @@ def evaluate(
     line_ends: IntArray,
     means: FloatArray,
     ridges: FloatArray,
+    kind: int,
+    shape: FloatArray,
     goals: FloatArray,
     weights: FloatArray,
     state: FloatArray,
     scores: FloatArray,
-    shares: FloatArray,
+    pulls: FloatArray,
     slope: FloatArray,
 ) -> float:
-    """Return the objective, and write the scores, the probabilities and the slope.
+    """Return the objective, and write the scores, the slopes in the scores and the slope.
 
     Parameters
     ----------
     words, lines, rule_ends, line_ends, means, state
         As in `score`.
     ridges : ndarray of shape (n_state,)
+    kind, shape
+        As in `_lose`.
     goals : ndarray of shape (n_outputs, n_rows)
-        Probability that each class should have: 1 for that of the row, or anything between.
+        What each output should say: the target, or of a class the probability, 1 for that of the row or anything
+        between.
     weights : ndarray of shape (n_rows,)
         They add up to one.
-    scores, shares : ndarray of shape (n_outputs, n_rows)
+    scores, pulls : ndarray of shape (n_outputs, n_rows)
         Written.
     slope : ndarray of shape (n_state,)
         Written.
     """
     n_outputs, n_rows = scores.shape
     score(words, lines, rule_ends, line_ends, means, state, scores)
-    value = _share(scores, goals, weights, shares)
-    pull = np.empty(n_rows)
+    value = _lose(kind, shape, scores, goals, weights, pulls)
     for output in range(n_outputs):
         first = rule_ends[output] + line_ends[output] + output
         n_rules = rule_ends[output + 1] - rule_ends[output]
         n_lines = line_ends[output + 1] - line_ends[output]
+        pull = pulls[output]
         total = 0.0
         for row in range(n_rows):
-            pull[row] = weights[row] * (shares[output, row] - goals[output, row])
             total += pull[row]
         slope[first] = total
         sum_rows(words[rule_ends[output] : rule_ends[output + 1]], pull, slope[first + 1 : first + 1 + n_rules])
@@ -189,6 +269,8 @@ def minimise(
     line_ends: IntArray,
     means: FloatArray,
     ridges: FloatArray,
+    kind: int,
+    shape: FloatArray,
     goals: FloatArray,
     weights: FloatArray,
     factors: FloatArray,
@@ -201,7 +283,7 @@ def minimise(
 
     Parameters
     ----------
-    words, lines, rule_ends, line_ends, means, ridges, goals, weights, state, scores
+    words, lines, rule_ends, line_ends, means, ridges, kind, shape, goals, weights, state, scores
         As in `evaluate`; the scores are those of the result.
     factors, bends
         As in `_precondition`.
@@ -210,13 +292,14 @@ def minimise(
     """
     n = state.size
     sizes = rule_ends[1:] + line_ends[1:] - rule_ends[:-1] - line_ends[:-1]
-    shares = np.empty_like(scores)
+    pulls = np.empty_like(scores)
     slope, moved, new_slope, direction = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     steps, changes = np.empty((_MEMORY, n)), np.empty((_MEMORY, n))
     scales, parts = np.empty(_MEMORY), np.empty(_MEMORY)
     spare, size_of_step = np.empty(n), 1.0
     n_known, taken = 0, 0
-    value = evaluate(words, lines, rule_ends, line_ends, means, ridges, goals, weights, state, scores, shares, slope)
+    given = (words, lines, rule_ends, line_ends, means, ridges, kind, shape, goals, weights)
+    value = evaluate(*given, state, scores, pulls, slope)
     while taken < _MAX_STEPS:
         direction[:] = slope
         for back in range(min(n_known, _MEMORY)):
@@ -234,9 +317,7 @@ def minimise(
         size, found = 1.0, False
         for _ in range(_MAX_HALVINGS):
             moved[:] = state - size * direction
-            after = evaluate(
-                words, lines, rule_ends, line_ends, means, ridges, goals, weights, moved, scores, shares, new_slope
-            )
+            after = evaluate(*given, moved, scores, pulls, new_slope)
             if after <= value - _SUFFICIENT * size * promised:
                 found = True
                 break

@@ -214,6 +214,42 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return np.asarray(weights, dtype=np.float64)
 
 
+def check_offset(exposure: Any, offset: Any, n_rows: int, *, log_link: bool) -> FloatArray | None:
+    """Return what is known to add to the score of each row, or None: an exposure e is an offset of log(e).
+
+    Parameters
+    ----------
+    exposure, offset : array-like of shape (n_rows,) or None
+    n_rows : int
+    log_link : bool
+        Whether scores are logarithms, so that an exposure makes sense.
+    """
+    if exposure is not None and not log_link:
+        raise InvalidInputError(
+            "`exposure` is for losses of rates, 'poisson', 'gamma' and 'tweedie'; for others give what is to be added "
+            "as `offset`."
+        )
+    known = None
+    for name, given in (("exposure", exposure), ("offset", offset)):
+        if given is None:
+            continue
+        _check_unmasked(given, name)
+        values = check_array(given, ensure_2d=False, dtype=np.float64, input_name=name)
+        if values.shape != (n_rows,):
+            raise InvalidInputError(
+                f"`{name}` must hold one number for each of the {n_rows} rows; got the shape {values.shape}."
+            )
+        if name == "exposure":
+            if (values <= 0.0).any():
+                row = int(np.argmax(values <= 0.0))
+                raise InvalidInputError(
+                    f"`exposure` must be more than 0; got {values[row]:g} in row {row}. Drop the rows without exposure."
+                )
+            values = np.log(values)
+        known = values if known is None else known + values
+    return known
+
+
 def find_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:
     """Return the position of each row's class among the classes of a model; not all of them need be there."""
     values = np.asarray(y)

@@ -1,6 +1,7 @@
 """Coefficients of a short list: those with which it comes nearest to what a large model says of each row."""
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,10 +12,12 @@ from scipy.special import logit
 
 from rulegrove._likelihood_kernels import minimise
 from rulegrove._typing import FloatArray, IntArray, Words
+from rulegrove.likelihoods import Likelihood, OfRates, OfShares
 
 RIDGE = 0.01  # of the variance of each term, where coefficients are log odds: draws them to zero a little
 RIDGE_OF_NUMBERS = 1e-3
 LEAST_PROBABILITY = 1e-4  # a probability nearer to 0 or 1 says no more, and its log odds would outweigh all others
+LEAST_RATE = 0.01  # likewise of rates, in units of their mean; as many times the mean is the most
 LEVEL = 0.8  # of a weight of rows to the next larger one, where terms are chosen: 15 of them
 LEAST_SURE = 0.01  # likewise where terms are chosen, by squared distances of log odds
 BEND = 0.25  # curvature to begin with, the most that a row can have: no step leads too far, and later ones are longer
@@ -139,36 +142,29 @@ class OfNumbers:
         return points
 
 
-@dataclass(frozen=True)
-class OfProbabilities:
-    """The least divergence from the probabilities that the large model gives: logistic coefficients for soft labels.
-
-    The score of one output is the log odds of the second of two classes. Those of several are the logarithms of their
-    probabilities, but for a constant that they share.
-    """
+class _OfLikelihood(ABC):
+    """The least loss where what the large model says stands for the target, which it does without noise."""
 
     @property
     def most_rows(self) -> int | None:
         """Rows enough, for what a large model says has no noise."""
         return SOLVED_ROWS
 
-    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return log odds, and weights that are larger where the probability is far from 0 and 1."""
-        near = np.clip(goals, LEAST_SURE, 1.0 - LEAST_SURE)
-        spreads = np.mean(near * (1.0 - near), axis=1)
-        if len(goals) > SOLVED_ROWS:  # weights of few levels, whose pairs of rules are counted and not multiplied
-            spreads = BEND * LEVEL ** np.rint(np.log(spreads / BEND) / np.log(LEVEL))
-        return logit(near), spreads if weights is None else weights * spreads
+    @property
+    @abstractmethod
+    def likelihood(self) -> Likelihood:
+        """The loss."""
+
+    @abstractmethod
+    def keep_near(self, goals: FloatArray) -> FloatArray:
+        """Return goals, of shape (n_outputs, n_rows), that no score has to be very large for."""
 
     def solve(self, outputs: Sequence[Listed], goals: FloatArray, weights: FloatArray) -> list[Point]:
         """Return coefficients and intercept of each output."""
-        goals = np.clip(goals, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-        goals = goals if len(outputs) == 1 else goals / goals.sum(axis=0)
-        shares = goals @ weights
-        odds = logit(shares) if len(outputs) == 1 else np.log(shares)
-        null = np.logaddexp(0.0, odds[0]) - shares @ odds if len(outputs) == 1 else -shares @ odds
+        goals, likelihood = self.keep_near(goals), self.likelihood
+        found = likelihood.find_levels(goals, weights)
         ridges = [RIDGE * listed.ridges * listed.spreads for listed in outputs]
-        levels = [own if listed.level is None else listed.level for own, listed in zip(odds, outputs, strict=True)]
+        levels = [own if listed.level is None else listed.level for own, listed in zip(found, outputs, strict=True)]
         state = np.concatenate([np.append(own, listed.start) for own, listed in zip(levels, outputs, strict=True)])
         minimise(
             np.concatenate([listed.rules for listed in outputs]),
@@ -177,11 +173,13 @@ class OfProbabilities:
             np.cumsum([0, *(len(listed.lines) for listed in outputs)]),
             np.concatenate([np.append(0.0, listed.means) for listed in outputs]),
             np.concatenate([np.append(0.0, own) for own in ridges]),
+            likelihood.kind,
+            likelihood.find_shape(len(outputs)),
             np.ascontiguousarray(goals),
             weights,
             np.concatenate([_factor(listed, own) for listed, own in zip(outputs, ridges, strict=True)]),
             np.full(len(outputs), BEND),
-            SETTLED * float(null),
+            SETTLED * abs(likelihood.null_loss(goals, weights)),
             state,
             np.empty(goals.shape),
         )
@@ -190,6 +188,68 @@ class OfProbabilities:
             (state[first + 1 : last], float(state[first] - listed.means @ state[first + 1 : last]))
             for listed, (first, last) in zip(outputs, bounds, strict=True)
         ]
+
+
+def _round_levels(spreads: FloatArray) -> FloatArray:
+    """Return weights of few levels, whose pairs of rules are counted and not multiplied, where rows are many."""
+    if len(spreads) <= SOLVED_ROWS:
+        return spreads
+    return np.asarray(BEND * LEVEL ** np.rint(np.log(spreads / BEND) / np.log(LEVEL)))
+
+
+@dataclass(frozen=True)
+class OfProbabilities(_OfLikelihood):
+    """The least divergence from the probabilities that the large model gives: logistic coefficients for soft labels.
+
+    The score of one output is the log odds of the second of two classes. Those of several are the logarithms of their
+    probabilities, but for a constant that they share.
+    """
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The log loss."""
+        return OfShares()
+
+    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return log odds, and weights that are larger where the probability is far from 0 and 1."""
+        near = np.clip(goals, LEAST_SURE, 1.0 - LEAST_SURE)
+        spreads = _round_levels(np.mean(near * (1.0 - near), axis=1))
+        return logit(near), spreads if weights is None else weights * spreads
+
+    def keep_near(self, goals: FloatArray) -> FloatArray:
+        """Return probabilities that are not certain."""
+        goals = np.clip(goals, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        return goals if len(goals) == 1 else np.asarray(goals / goals.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class OfMeans(_OfLikelihood):
+    """The least divergence from the rates that the large model gives, in units of the mean rate of all rows.
+
+    Where a rule holds the list then says as much in all as the large model does.
+
+    Attributes
+    ----------
+    power : float
+        As in `rulegrove.likelihoods.OfRates`.
+    """
+
+    power: float
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Tweedie's loss."""
+        return OfRates(self.power)
+
+    def linearise(self, goals: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return logarithms of rates, and weights that are larger where the rates are, but of amounts."""
+        near = np.clip(goals, LEAST_RATE, 1.0 / LEAST_RATE)
+        spreads = _round_levels(np.mean(near, axis=1) ** (2.0 - self.power))
+        return np.log(near), spreads if weights is None else weights * spreads
+
+    def keep_near(self, goals: FloatArray) -> FloatArray:
+        """Return rates that are not next to nothing."""
+        return np.clip(goals, LEAST_RATE, 1.0 / LEAST_RATE)
 
 
 def _factor(listed: Listed, ridges: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ probabilities. So the terms that it keeps, and all lines, are solved for again:
 .. math::
     \frac{1}{W} \sum_i w_i L(y_i, F_i) + \frac{1}{2} \sum_k \lambda_k \sigma_k^2 a_k^2 ,
 
-with the log loss of classes (all of them together) or half the squared error of numbers, the variance
+with the likelihood of the target (of classes all together) or half the squared error of numbers, the variance
 :math:`\sigma_k^2` of each term, one ridge :math:`\lambda` for rules and another for lines. Rows that were held out
 choose both: with a large ridge for rules the model is one of lines alone.
 """
@@ -19,7 +19,6 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
-from scipy.special import entr, expit, log_softmax, logit, softmax
 
 from rulegrove._likelihood_kernels import minimise, score
 from rulegrove._threads import run_tasks
@@ -27,6 +26,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.design.bits import BitMatrix
 from rulegrove.design.rows import Rows, rows_of_words
 from rulegrove.design.statistics import Moments
+from rulegrove.likelihoods import Likelihood
 from rulegrove.projection import Point
 from rulegrove.solvers.base import Problem
 
@@ -38,9 +38,8 @@ WEAKEST = 0.1  # ridge over the number of rows at least: what few rows say of a 
 FREE = 1e-6  # ridge of terms without a penalty: next to none, but no coefficient is infinite
 BARRED = 1e12  # ridge of terms whose coefficient would have the wrong sign
 ROUGH, FINE = 1e-5, 1e-6  # of the loss without terms: what a further step may promise, without folds and in the end
-LOG_ODDS = 3.0  # of one unit of a score that estimates 2p - 1, where p is neither 0 nor 1
-LEAST_SHARE = 1e-6  # of a class that no row to learn from has
-LEAST_BEND = 1e-3  # curvature at least that is reckoned with where a model is sure of all rows
+STARTS = (1.0, 0.3, 0.1, 0.03, 0.0)  # of the path's coefficients, the first that is no worse than none
+LEAST_BEND = 1e-3  # curvature at least that is reckoned with, such as where a model is sure of all rows
 CURVED_WORDS = 16  # words of 64 rows on which the curvature is exact
 
 
@@ -171,43 +170,44 @@ class RefitOfNumbers:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some of the rows, in whole words: the kept terms of each output, the members of each class, and weights.
+    """Some of the rows, in whole words: the kept terms of each output, what it should say, and weights.
 
     The weights add up to one, unless there are no rows.
     """
 
     rows: list[Rows]
-    members: FloatArray
+    goals: FloatArray
     weights: FloatArray
 
     @classmethod
-    def of(cls, rows: Sequence[Rows], members: FloatArray, weights: FloatArray) -> "_Part":
+    def of(cls, rows: Sequence[Rows], goals: FloatArray, weights: FloatArray) -> "_Part":
         """Return the words in which any row has a weight."""
         words = np.flatnonzero(weights.reshape(-1, 64).any(axis=1))
         places = rows_of_words(words)
         own = weights[places]
         return cls(
             [one.take_words(words) for one in rows],
-            np.ascontiguousarray(members[:, places]),
+            np.ascontiguousarray(goals[:, places]),
             own / own.sum() if own.size else own,
         )
 
 
-class RefitOfClasses:
-    """The log loss of two classes, or of several together, over rows.
+class RefitOfRows:
+    """A likelihood over rows, of all outputs together.
 
     The steps are those of L-BFGS [1]_. Sums over rows are cheap, but products of pairs of terms with a weight for each
-    row are not, so a step begins with a curvature that is exact on the rows of which the model is least sure, where
-    most of it lies, and has the mean of the others there.
+    row are not, so a step begins with a curvature that is exact on the rows that bend the loss most, where most of it
+    lies, and has the mean of the others there.
 
     Parameters
     ----------
+    likelihood : Likelihood
     kept : sequence of Kept
         One for each output.
     rows : sequence of Rows
         The kept terms of each output on the same rows, those to learn from and those held out.
-    members : ndarray of shape (n_outputs, n_rows)
-        1 where a row is of the class of an output, else 0.
+    goals : ndarray of shape (n_outputs, n_rows)
+        As `Likelihood.read` has them.
     weights, held_out : ndarray of shape (n_rows,)
         Weights of rows to learn from, and of rows held out.
 
@@ -217,11 +217,17 @@ class RefitOfClasses:
     """
 
     def __init__(
-        self, kept: Sequence[Kept], rows: Sequence[Rows], members: FloatArray, weights: FloatArray, held_out: FloatArray
+        self,
+        likelihood: Likelihood,
+        kept: Sequence[Kept],
+        rows: Sequence[Rows],
+        goals: FloatArray,
+        weights: FloatArray,
+        held_out: FloatArray,
     ) -> None:
-        self.kept = kept
-        learned, self._judged = _Part.of(rows, members, weights), _Part.of(rows, members, held_out)
-        self._members, self._weights = learned.members, learned.weights
+        self.likelihood, self.kept = likelihood, kept
+        learned, self._judged = _Part.of(rows, goals, weights), _Part.of(rows, goals, held_out)
+        self._goals, self._weights = learned.goals, learned.weights
         self._layout = (
             np.concatenate([own.bits.words for own in learned.rows]),
             np.concatenate([np.ascontiguousarray(own.linear.T) for own in learned.rows]),
@@ -231,13 +237,12 @@ class RefitOfClasses:
         )
         starts = np.cumsum([0, *(1 + len(own.columns) for own in kept)]).tolist()
         self._parts = [slice(first, last) for first, last in itertools.pairwise(starts)]
-        shares = np.clip(self._members @ self._weights, LEAST_SHARE, 1.0 - LEAST_SHARE)
-        odds = logit(shares) if len(kept) == 1 else np.log(shares)
-        self._null = float(entr(shares).sum() + (entr(1.0 - shares[0]) if len(kept) == 1 else 0.0))
-        self._state, self._scores = np.zeros(starts[-1]), np.empty(self._members.shape)
-        for own, part, level in zip(kept, self._parts, odds, strict=True):
-            self._state[part] = np.append(level, LOG_ODDS * own.coef)
-        score(*self._layout, self._state, self._scores)
+        levels = likelihood.find_levels(self._goals, self._weights)
+        self._null = likelihood.null_loss(self._goals, self._weights)
+        self._state, self._scores = np.zeros(starts[-1]), np.empty(self._goals.shape)
+        for own, part, level in zip(kept, self._parts, levels, strict=True):
+            self._state[part] = np.append(level, likelihood.unit * own.coef)
+        self._begin(levels)
         self._curvatures: list[FloatArray] = []
 
     def solve(self, ridge: Ridge, tol: float = FINE) -> list[Point]:
@@ -258,14 +263,22 @@ class RefitOfClasses:
                 own[places] = BARRED
 
     def judge(self, points: Sequence[Point]) -> float:
-        """Return the mean log loss on the rows that were held out."""
+        """Return the mean loss on the rows that were held out."""
         judged = self._judged
         scores = np.array([rows.scores(*point) for rows, point in zip(judged.rows, points, strict=True)])
-        if len(scores) == 1:
-            losses = np.logaddexp(0.0, scores[0]) - judged.members[0] * scores[0]
-        else:
-            losses = -np.sum(judged.members * log_softmax(scores, axis=0), axis=0)
-        return float(judged.weights @ losses)
+        return float(judged.weights @ self.likelihood.losses(scores, judged.goals))
+
+    def _begin(self, levels: FloatArray) -> None:
+        """Score the rows at the start; one that is worse than no terms at all is drawn nearer to these."""
+        start, empty = self._state.copy(), np.zeros_like(self._state)
+        empty[[part.start for part in self._parts]] = levels
+        for share in STARTS:
+            self._state[:] = empty + share * (start - empty)
+            score(*self._layout, self._state, self._scores)
+            with np.errstate(over="ignore"):
+                losses = self.likelihood.losses(self._scores, self._goals)
+            if self._weights @ np.where(self._weights > 0.0, losses, 0.0) <= self._null:
+                return
 
     def _go_down(self, ridges: Sequence[FloatArray], tol: float) -> list[FloatArray]:
         """Go to the minimum and return the coefficients of each output."""
@@ -278,7 +291,9 @@ class RefitOfClasses:
         minimise(
             *self._layout,
             np.concatenate([np.append(0.0, own) for own in ridges]),
-            self._members,
+            self.likelihood.kind,
+            self.likelihood.find_shape(len(self.kept)),
+            self._goals,
             self._weights,
             np.concatenate(factors),
             bends,
@@ -291,9 +306,8 @@ class RefitOfClasses:
         ]
 
     def _spreads(self) -> FloatArray:
-        """Return p (1 - p) of every output and row, where the model stands."""
-        shares = expit(self._scores) if len(self._scores) == 1 else softmax(self._scores, axis=0)
-        return np.asarray(shares * (1.0 - shares))
+        """Return the curvature of every output and row, where the model stands."""
+        return self.likelihood.spreads(self._scores, self._goals)
 
     def _bend(self) -> list[FloatArray]:
         """Return the curvature of the loss in the terms of each output, where the model stands."""

@@ -145,7 +145,7 @@ def made(monkeypatch):
 
     def watch(self, data, rows, large, *arguments):
         lists = make(self, data, rows, large, *arguments)
-        calls.append((data.offset, large, lists))
+        calls.append((data.offsets[0], large, lists))
         return lists
 
     monkeypatch.setattr(Shortening, "make", watch)

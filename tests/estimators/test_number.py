@@ -16,7 +16,7 @@ def test_values_near_their_mean_are_small_numbers():
     target = Number().learn(Sampled(None, None, y, None, np.arange(4), None, summary), validates=True)
     encoded = target.code.read(y, None)
     np.testing.assert_array_equal(encoded.values[:, 0], [-1.5, -0.5, 0.5, 1.5])
-    assert encoded.offset == 1e9 + 1.5
+    assert encoded.offsets[0] == 1e9 + 1.5
 
 
 def test_nine_tenths_of_the_targets_lie_within_the_quadratic_part():

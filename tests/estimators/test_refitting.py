@@ -85,7 +85,7 @@ class Objective:
         learned = np.ones(len(y), dtype=bool) if fold is None else found.training.folds != fold
         X, self.weights, ridge = X[learned], weights[learned] / weights[learned].sum(), found.settled["ridge"]
         self.is_number = found.target.code.classes is None
-        self.y = np.asarray(y, dtype=np.float64)[learned] - found.training.data.offset
+        self.y = np.asarray(y, dtype=np.float64)[learned] - found.training.data.offsets[0]
         self.columns, self.ridges, self.bounds, start = [], [], [], []
         for pool, constraints, chosen in list_outputs(found, asked):
             terms, (coef, intercept) = pool.design.terms, chosen.refitted

@@ -15,7 +15,15 @@ def test_settings_are_the_parameters_that_both_kinds_of_target_have(kind):
     settings, parameters = Settings.of(model), model.get_params()
     names = [field.name for field in dataclasses.fields(Settings)]
     assert all(getattr(settings, name) is parameters[name] for name in names)
-    assert set(parameters) - set(names) <= {"preset", "class_weight", "multiclass", "calibration"}
+    assert set(parameters) - set(names) <= {
+        "preset",
+        "class_weight",
+        "multiclass",
+        "calibration",
+        "loss",
+        "quantile",
+        "power",
+    }
 
 
 def test_the_defaults_are_those_of_the_regressor():

@@ -27,7 +27,17 @@ class _OnDask(BaseRuleEnsemble):
     _local: ClassVar[type[BaseRuleEnsemble]]  # the estimator for tables in memory
     client: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, evidence: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        evidence: Any = None,
+        *,
+        exposure: Any = None,
+        offset: Any = None,
+    ) -> Self:
         """Grow rules, fit their coefficients, keep the best few.
 
         Parameters
@@ -42,6 +52,8 @@ class _OnDask(BaseRuleEnsemble):
             Not for tables in parts, whose rows are dealt out to folds by their positions.
         evidence : None
             Rows of their own are counted by `rulegrove.engines.dask.rule_evidence`.
+        exposure, offset : str, dask Series or Array of shape (n_samples,), optional
+            As in the fit of a table in memory, or the names of their columns in X; for the regressor.
 
         Returns
         -------
@@ -54,39 +66,19 @@ class _OnDask(BaseRuleEnsemble):
             raise InvalidInputError(
                 "`evidence` in `fit` is for tables in memory; count rows of your own by engines.dask.rule_evidence."
             )
-        return fit(self, X, y, weights=sample_weight, client=self.client)
+        return fit(self, X, y, weights=sample_weight, exposure=exposure, offset=offset, client=self.client)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of right classes, or the coefficient of determination of a regressor.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array of shape (n_samples, n_features)
-        y : str, dask Series or Array of shape (n_samples,)
-            The target, or the name of its column in X.
-        sample_weight : str, dask Series or Array of shape (n_samples,), optional
-        """
+    def _score(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> float:
+        """Return the score of rows, wherever they are."""
         if not is_lazy(X):
-            return float(self.to_local().score(X, y, sample_weight))
-        return score(self, X, y, weights=sample_weight, client=self.client)
+            return float(self.to_local().score(X, y, sample_weight, **known))
+        return score(self, X, y, weights=sample_weight, client=self.client, **known)
 
-    def predict(self, X: Any) -> Any:
-        """Predict the target of every row.
-
-        Parameters
-        ----------
-        X : dask DataFrame or Array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        dask Series or Array of shape (n_samples,)
-            Not computed yet; of a table in memory an ndarray.
-        """
-        return self._lazily("predict", X)
-
-    def _lazily(self, method: str, X: Any) -> Any:
+    def _lazily(self, method: str, X: Any, **known: Any) -> Any:
         """Return the results of a method: lazy for dask collections, at once for tables in memory."""
-        return predict(self, X, method=method) if is_lazy(X) else getattr(self.to_local(), method)(X)
+        if is_lazy(X):
+            return predict(self, X, method=method, **known)
+        return getattr(self.to_local(), method)(X, **known)
 
     def to_local(self) -> Any:
         """Return the estimator for tables in memory, fitted if this one is; for explanations, plots and reports."""
@@ -163,6 +155,32 @@ class DaskRuleEnsembleClassifier(_OnDask, RuleEnsembleClassifier):
 
     _adds_client(__init__, RuleEnsembleClassifier)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right classes.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+        y : str, dask Series or Array of shape (n_samples,)
+            The target, or the name of its column in X.
+        sample_weight : str, dask Series or Array of shape (n_samples,), optional
+        """
+        return self._score(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of every row.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask Series or Array of shape (n_samples,)
+            Not computed yet; of a table in memory an ndarray.
+        """
+        return self._lazily("predict", X)
+
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class.
 
@@ -234,3 +252,31 @@ class DaskRuleEnsembleRegressor(_OnDask, RuleEnsembleRegressor):
         self.client = client
 
     _adds_client(__init__, RuleEnsembleRegressor)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
+        """Return the coefficient of determination, or the explained share of another loss.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+        y : str, dask Series or Array of shape (n_samples,)
+            The target, or the name of its column in X.
+        sample_weight, exposure, offset : str, dask Series or Array of shape (n_samples,), optional
+        """
+        return self._score(X, y, sample_weight, exposure=exposure, offset=offset)
+
+    def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Any:
+        """Predict the target of every row.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array of shape (n_samples, n_features)
+        exposure, offset : str, dask Series or Array of shape (n_samples,), optional
+            Without an exposure predictions are rates.
+
+        Returns
+        -------
+        dask Series or Array of shape (n_samples,)
+            Not computed yet; of a table in memory an ndarray.
+        """
+        return self._lazily("predict", X, exposure=exposure, offset=offset)

@@ -1,22 +1,24 @@
 """Fits, predictions and scores of estimators on dask collections."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._typing import AnyArray
+from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.engines._dask_engine import DaskEngine, find_client
-from rulegrove.engines._dask_tables import DaskTable, check_attributes, is_array, make_table
-from rulegrove.engines.base import BATCH_ROWS
+from rulegrove.engines._dask_tables import DaskTable, check_attributes, is_array, make_table, place_column
+from rulegrove.engines.base import BATCH_ROWS, naming
 from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
-from rulegrove.engines.predicting import score_over, score_rows
+from rulegrove.engines.predicting import add_known, find_levels, score_over, score_rows
+from rulegrove.engines.reading import Known
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._judging_rules import Asking
 from rulegrove.estimators.evidence import RuleEvidence
@@ -34,6 +36,8 @@ def fit(
     y: Any,
     *,
     weights: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
     drop: Sequence[str] = (),
     client: Any = None,
     batch_rows: int = BATCH_ROWS,
@@ -57,6 +61,8 @@ def fit(
         The target, or the name of its column. Partitions must hold the same rows as those of X.
     weights : str, dask Series or Array of shape (n_rows,), optional
         Weights, or the name of their column.
+    exposure, offset : str, dask Series or Array of shape (n_rows,), optional
+        As in `rulegrove.engines.fit`, or the names of their columns.
     drop : sequence of str
         Columns of X to leave out.
     client : distributed.Client, optional
@@ -96,12 +102,12 @@ def fit(
     >>> fit(model, table, "class").predict(table)  # doctest: +SKIP
     """
     client = find_client(client)
-    table = make_table(X, y, weights)
+    table = make_table(X, y, weights, exposure, offset)
     return fit_over(
         DaskEngine(table, client, batch_rows),
         model,
         table.target,
-        weights=table.weights,
+        **table.given,
         drop=drop,
         named=table.has_names,
         max_gram_rows=max_gram_rows,
@@ -109,7 +115,9 @@ def fit(
     )
 
 
-def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
+def predict(
+    model: BaseRuleEnsemble, X: Any, *, method: str = "predict", exposure: Any = None, offset: Any = None
+) -> Any:
     """Predict for every row of a dask collection, lazily: nothing is computed until it is asked for.
 
     Parameters
@@ -121,13 +129,16 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
         all that the model was fitted on.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
         Which method of the model.
+    exposure, offset : str, dask Series or Array of shape (n_rows,), optional
+        As in `fit`, beside a data frame a Series and beside an array an Array: predictions are then totals, without an
+        exposure rates.
 
     Returns
     -------
     dask Series, DataFrame or Array
-        For a data frame a Series named as the method, or a DataFrame with one column for each class, with the index
-        and the partitions of X. For an array an array with the same blocks of rows, of unknown sizes too. The values
-        are those of the model in memory, bit for bit.
+        For a data frame a Series named as the method, or a DataFrame with one column for each class or level of
+        quantiles, with the index and the partitions of X. For an array an array with the same blocks of rows, of
+        unknown sizes too. The values are those of the model in memory, bit for bit.
 
     Examples
     --------
@@ -142,29 +153,62 @@ def predict(model: BaseRuleEnsemble, X: Any, *, method: str = "predict") -> Any:
     """
     check_is_fitted(model)
     own = replace(model.model_)  # without what it has computed for itself, which workers compute as well
-    known = METHODS if own.labels else METHODS[:1]
-    if method not in known:
+    methods = METHODS if own.labels else METHODS[:1]
+    if method not in methods:
         raise InvalidInputError(
-            f"`method` must be one of {', '.join(map(repr, known))} for a {type(model).__name__}; got {method!r}."
+            f"`method` must be one of {', '.join(map(repr, methods))} for a {type(model).__name__}; got {method!r}."
         )
     X, names = check_attributes(X)
+    known, beside = _place_known(model, X, names, exposure, offset)
     nothing = _find_results(np.empty((0, 0)), own, (), method)
     if is_array(X):
         check_number(model, len(names))
         shape = {"drop_axis": 1} if nothing.ndim == 1 else {"chunks": (X.chunks[0], (nothing.shape[1],))}
-        return X.map_blocks(_find_results, own, own.names, method, dtype=nothing.dtype, meta=nothing, **shape)
+        vectors = [vector[:, None] for vector in beside.values()]
+        told = {"model": own, "method": method, "known": known, "beside": tuple(beside)}
+        return X.map_blocks(_predict_block, *vectors, **told, dtype=nothing.dtype, meta=nothing, **shape)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on an array; give it one too, as `ddf.to_dask_array()` makes.")
     missing = [name for name in own.used_names if name not in names]
     if missing:
         raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on and uses.")
-    meta = _as_frame(nothing, pd.RangeIndex(0), own, method)
-    return X[list(own.used_names or names[:1])].map_partitions(_predict_part, own, method, meta=meta)
+    inside = [name for name in known.columns if name not in beside]
+    columns = list(dict.fromkeys([*own.used_names, *inside])) or list(names[:1])
+    levels = find_levels(model)
+    meta = _as_frame(nothing, pd.RangeIndex(0), own, method, levels)
+    return X[columns].map_partitions(
+        _predict_part,
+        *beside.values(),
+        model=own,
+        method=method,
+        known=known,
+        beside=tuple(beside),
+        levels=levels,
+        meta=meta,
+        align_dataframes=False,
+    )
 
 
-def _find_results(X: Any, model: RuleModel, names: Sequence[str], method: str) -> AnyArray:
+def _place_known(
+    model: BaseRuleEnsemble, X: Any, names: tuple[str, ...], exposure: Any, offset: Any
+) -> tuple[Known, dict[str, Any]]:
+    """Return the columns of what is known to add to scores, and those of them that are beside X."""
+    beside: dict[str, Any] = {}
+    given = {"exposure": exposure, "offset": offset}
+    placed = {role: place_column(X, names, beside, one, role) for role, one in given.items() if one is not None}
+    for name, vector in beside.items():
+        if is_array(vector) != is_array(X):
+            kind = "Array" if is_array(X) else "Series"
+            raise InvalidInputError(f"The {name} must be a dask {kind} here, as X is one in parts of that kind.")
+    columns = (*names, *beside)
+    return Known.of(columns, model.recall_target(), placed.get("exposure"), placed.get("offset")), beside
+
+
+def _find_results(
+    X: Any, model: RuleModel, names: Sequence[str], method: str, known: FloatArray | None = None
+) -> AnyArray:
     """Return the results of a method for a table whose columns are called so."""
-    scores = score_rows(model, X, names, warn=True)
+    scores = add_known(score_rows(model, X, names, warn=True), known)
     if method == "predict":
         return model.decide(scores)
     results = model.probabilities(scores) if method == "predict_proba" else scores
@@ -172,15 +216,45 @@ def _find_results(X: Any, model: RuleModel, names: Sequence[str], method: str) -
     return results
 
 
-def _predict_part(part: pd.DataFrame, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
+def _predict_block(
+    block: AnyArray, *vectors: AnyArray, model: RuleModel, method: str, known: Known, beside: tuple[str, ...]
+) -> AnyArray:
+    """Return the results for a block of an array."""
+    columns = dict(zip(beside, (vector[:, 0] for vector in vectors), strict=True))
+    return _find_results(block, model, model.names, method, _read_known(known, columns, len(block)))
+
+
+def _predict_part(
+    part: pd.DataFrame,
+    *vectors: pd.Series,
+    model: RuleModel,
+    method: str,
+    known: Known,
+    beside: tuple[str, ...],
+    levels: tuple[float, ...],
+) -> pd.DataFrame | pd.Series:
     """Return the results for a partition of a data frame."""
-    return _as_frame(_find_results(part, model, model.used_names, method), part.index, model, method)
+    columns = {name: part[name] for name in known.columns if name not in beside}
+    own = _read_known(known, {**columns, **dict(zip(beside, vectors, strict=True))}, len(part))
+    return _as_frame(_find_results(part, model, model.used_names, method, own), part.index, model, method, levels)
 
 
-def _as_frame(results: AnyArray, index: pd.Index, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
-    """Return results with an index: a Series, or a DataFrame with one column for each class."""
+def _read_known(known: Known, columns: Mapping[str, Any], n_rows: int) -> FloatArray | None:
+    """Return what is known to add to the scores of a partition."""
+    with naming("In a partition, whose rows are counted from its first one"):
+        for name, values in columns.items():
+            if len(values) != n_rows:
+                raise InvalidInputError(f"X has {n_rows} rows but the {name} has {len(values)}")
+        rows = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}
+        return known.read(pa.record_batch(rows), np.arange(n_rows)) if rows else None
+
+
+def _as_frame(
+    results: AnyArray, index: pd.Index, model: RuleModel, method: str, levels: tuple[float, ...]
+) -> pd.DataFrame | pd.Series:
+    """Return results with an index: a Series, or a DataFrame with one column for each class or level."""
     if results.ndim == 2:
-        return pd.DataFrame(results, index=index, columns=list(model.labels))
+        return pd.DataFrame(results, index=index, columns=list(model.labels or levels))
     # Labels of no rows would be objects, those of some rows text.
     dtype = pd.Series(model.classes).dtype if model.labels and method == "predict" else results.dtype
     return pd.Series(results, index=index, name=method, dtype=dtype)
@@ -192,23 +266,33 @@ def check_number(model: BaseRuleEnsemble, n_features: int) -> None:
         raise InvalidInputError(f"X has {n_features} columns but the model was fitted on {model.n_features_in_}.")
 
 
-def score(model: BaseRuleEnsemble, X: Any, y: Any, *, weights: Any = None, client: Any = None) -> float:
+def score(
+    model: BaseRuleEnsemble,
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
+    client: Any = None,
+) -> float:
     """Score a fitted estimator on dask collections, in one pass.
 
     Parameters
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
         A fitted estimator, wherever it was fitted.
-    X, y, weights, client
+    X, y, weights, exposure, offset, client
         As in `fit`.
 
     Returns
     -------
     float
-        As ``model.score``: the share of the right classes, or R squared.
+        As ``model.score``: the share of the right classes, R squared, or the share of the deviance of rates that is
+        explained.
     """
-    local, engine, table = _open_fitted(model, X, y, weights, client)
-    return score_over(engine, local, table.target, weights=table.weights)
+    local, engine, table = _open_fitted(model, client, X, y, weights, exposure, offset)
+    return score_over(engine, local, table.target, **table.given)
 
 
 def rule_evidence(
@@ -236,18 +320,16 @@ def rule_evidence(
     -------
     RuleEvidence
     """
-    local, engine, table = _open_fitted(model, X, y, weights, client)
+    local, engine, table = _open_fitted(model, client, X, y, weights)
     asking = Asking(level, false_discovery_rate)
     return examine_over(engine, local, table.target, weights=table.weights, asking=asking)
 
 
-def _open_fitted(
-    model: BaseRuleEnsemble, X: Any, y: Any, weights: Any, client: Any
-) -> tuple[BaseRuleEnsemble, DaskEngine, DaskTable]:
-    """Return a fitted estimator that goes by the names of a table, and the table."""
+def _open_fitted(model: BaseRuleEnsemble, client: Any, *columns: Any) -> tuple[BaseRuleEnsemble, DaskEngine, DaskTable]:
+    """Return a fitted estimator that goes by the names of a table, and the table of X, y, weights and so on."""
     check_is_fitted(model)
     client = find_client(client)
-    table = make_table(X, y, weights)
+    table = make_table(*columns)
     local = copy.copy(model)
     if not table.has_names:
         check_number(model, len(table.names))

@@ -65,7 +65,7 @@ class PartReader:
 
 @dataclass(frozen=True)
 class DaskTable:
-    """Attributes, target and weights of the same rows, in the same partitions.
+    """Attributes, target, weights and more of the same rows, in the same partitions.
 
     Attributes
     ----------
@@ -76,20 +76,27 @@ class DaskTable:
         Columns that are not in X.
     target : str
         Name of the target's column.
-    weights : str or None
-        Name of the weights' column.
+    weights, exposure, offset : str or None
+        Names of their columns.
     """
 
     X: Any
     names: tuple[str, ...]
     beside: Mapping[str, Any]
     target: str
-    weights: str | None
+    weights: str | None = None
+    exposure: str | None = None
+    offset: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""
         return (*self.names, *self.beside)
+
+    @property
+    def given(self) -> dict[str, str | None]:
+        """Names of the columns that are no attributes, beside the target, by what they are."""
+        return {"weights": self.weights, "exposure": self.exposure, "offset": self.offset}
 
     @property
     def has_names(self) -> bool:
@@ -126,7 +133,7 @@ class DaskTable:
         return PartReader(inside, beside, {name: types[name] for name in self.columns if name in types})
 
 
-def make_table(X: Any, y: Any, weights: Any = None) -> DaskTable:
+def make_table(X: Any, y: Any, weights: Any = None, exposure: Any = None, offset: Any = None) -> DaskTable:
     """Check that dask collections fit together.
 
     Parameters
@@ -136,13 +143,18 @@ def make_table(X: Any, y: Any, weights: Any = None) -> DaskTable:
         The target, or its name in X.
     weights : str, dask Series or Array of shape (n_rows,), optional
         Weights, or their name in X.
+    exposure, offset : str, dask Series or Array of shape (n_rows,), optional
+        Likewise.
     """
     X, names = check_attributes(X)
     X = X if is_array(X) else verify_files(X)
     beside: dict[str, Any] = {}
-    target = _place(X, names, beside, y, "target")
-    place = None if weights is None else _place(X, names, beside, weights, "weights")
-    return DaskTable(X, names, beside, target, place)
+    target = place_column(X, names, beside, y, "target")
+    others = {"weights": weights, "exposure": exposure, "offset": offset}
+    given = {
+        role: place_column(X, names, beside, values, role) for role, values in others.items() if values is not None
+    }
+    return DaskTable(X, names, beside, target, **given)
 
 
 def is_array(part: Any) -> bool:
@@ -180,8 +192,8 @@ def check_attributes(X: Any) -> tuple[Any, tuple[str, ...]]:
     return X.rechunk({1: -1}), tuple(f"x{place}" for place in range(X.shape[1]))
 
 
-def _place(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, role: str) -> str:
-    """Return the name of the target or the weights, which are put beside X unless they are in it."""
+def place_column(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, role: str) -> str:
+    """Return the name of the target, the weights or the like, which are put beside X unless they are in it."""
     if isinstance(values, str):
         if is_array(X):
             raise InvalidInputError(f"X is an array, whose columns have no names; give the {role} as a dask Array.")

@@ -40,7 +40,7 @@ class EvidenceTask:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return tuple(dict.fromkeys(self.layout.columns))
+        return self.layout.columns
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> EvidenceCounts:
         """Return the counts of a partition."""

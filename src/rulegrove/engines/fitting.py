@@ -12,9 +12,9 @@ from rulegrove.design.statistics import Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
 from rulegrove.engines.counting import CodedRows, JudgeTask, count_over, run_marked
 from rulegrove.engines.examining import examine_part
-from rulegrove.engines.keeping import FitStatistics, PoolStatistics, collect_over, keep_pools
+from rulegrove.engines.keeping import FitStatistics, PoolStatistics, check_squared, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import Layout, Part
+from rulegrove.engines.reading import Known, Layout, Part
 from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -38,6 +38,8 @@ def fit_over(
     target: str,
     *,
     weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
     drop: Sequence[str] = (),
     named: bool = True,
     max_gram_rows: int | None = None,
@@ -48,13 +50,16 @@ def fit_over(
     Parameters
     ----------
     engine : Engine
-        All columns but the target, the weights and those to drop are attributes, in the order of its `schema`.
+        All columns but the target, the weights, the exposure, the offset and those to drop are attributes, in the order
+        of its `schema`.
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
         Fitted in place.
     target : str
         Name of the column to predict. Rows without it are left out.
     weights : str, optional
         Name of the column of weights; rows of weight zero are left out.
+    exposure, offset : str, optional
+        Names of the columns of what `BaseRuleEnsemble.fit` takes by these names.
     drop : sequence of str
         Columns to leave out.
     named : bool
@@ -70,6 +75,10 @@ def fit_over(
         The same object, fitted.
     """
     settings, kind = model.read_parameters()
+    if keep_statistics:
+        check_squared(model)
+    if keep_statistics and offset is not None:
+        raise InvalidInputError("keep_statistics=True keeps nothing of an `offset`; leave one of the two out.")
     if keep_statistics and settings.n_runs > 1:
         raise InvalidInputError(
             f"keep_statistics=True keeps the statistics of one run, but n_runs={settings.n_runs}; take n_runs=1."
@@ -79,7 +88,14 @@ def fit_over(
             "keep_statistics=True keeps what all rows say, and evidence='split' learns from half of them; take one "
             "of the two, and count rows of their own by `engines.rule_evidence`."
         )
-    layout = Layout.of(engine.schema.names, target, weights, values=kind.values, drop=drop)
+    names = engine.schema.names
+    known = Known.of(names, kind, exposure, offset)
+    if known.columns and settings.evidence is not None:
+        raise InvalidInputError(
+            "Rules are tested on rows as they are, without `exposure` or `offset`; leave `evidence` out, or give rates "
+            "as the target with weights."
+        )
+    layout = Layout.of(names, target, weights, values=kind.values, drop=drop, kind=kind, known=known)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
     fitting = _Fitting(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
@@ -137,6 +153,8 @@ def fit(
     target: str,
     *,
     weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
     drop: Sequence[str] = (),
     batch_rows: int = BATCH_ROWS,
     max_gram_rows: int | None = None,
@@ -162,6 +180,12 @@ def fit(
         Name of the column to predict. Rows without it are left out.
     weights : str, optional
         Name of the column of weights; rows of weight zero are left out.
+    exposure : str, optional
+        Name of the column that tells for how much each row stands, such as years at risk: numbers above 0, with which
+        the target is a total and the model one of rates. For ``RuleEnsembleRegressor(loss="poisson")``, "gamma" and
+        "tweedie".
+    offset : str, optional
+        Name of the column of what is known to add to the score of each row; a regressor takes it.
     drop : sequence of str
         Columns to leave out; all others are attributes.
     batch_rows : int
@@ -174,7 +198,7 @@ def fit(
     keep_statistics : bool
         Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
         "auto" then solves once, by statistics alone, as `rulegrove.engines.refit` does; it leaves out the second solve,
-        which for classes needs rows.
+        which for classes needs rows. For classes, and for ``loss="squared"`` without an offset.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 
@@ -199,6 +223,8 @@ def fit(
         model,
         target,
         weights=weights,
+        exposure=exposure,
+        offset=offset,
         drop=drop,
         max_gram_rows=max_gram_rows,
         keep_statistics=keep_statistics,
@@ -213,7 +239,7 @@ def count_anew(engine: Engine, layout: Layout, drawn: DrawnRows, found: Fit, set
     n_folds = int(cv) if settings.validates else 1
     columns = encode_columns(drawn.rows, features, found.model.names)
     values = target.read(drawn.y, drawn.weights).values
-    data = TrainingData(columns, values, target.offset, drawn.weights, np.arange(drawn.y.size))
+    data = TrainingData(columns, values, np.zeros(target.n_outputs), drawn.weights, np.arange(drawn.y.size))
     terms = found.candidates.distinct
     pools = tuple(
         PoolStatistics(

@@ -162,6 +162,16 @@ class FitStatistics:
         save_statistics(self, path)
 
 
+def check_squared(model: BaseRuleEnsemble) -> None:
+    """Refuse a regressor of a loss of which statistics do not tell all."""
+    loss = getattr(model, "loss", "squared")
+    if loss != "squared":
+        raise InvalidInputError(
+            f"Statistics that are kept tell all of squared errors alone; got loss={loss!r}. Take loss='squared', or "
+            "fit all rows anew without keep_statistics."
+        )
+
+
 def keep_pools(layout: Layout, found: Fit, n_rows: int) -> FitStatistics:
     """Return what is kept of a fit to a large table."""
     assert found.training is not None
@@ -271,6 +281,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
     settings, target = new.read_parameters()
     if target.values != (kind := statistics.code.values):
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
+    check_squared(new)
     if settings.max_terms not in (None, "auto") or settings.max_rules is not None:
         raise InvalidInputError(
             f"Short lists are judged on rows, and statistics have none: got max_terms={settings.max_terms} and "
@@ -325,7 +336,8 @@ def _without_rows(statistics: FitStatistics) -> TrainingData:
     columns = Columns(statistics.features, [nothing] * len(statistics.features))
     targets = np.empty((0, statistics.code.n_outputs))
     ranks = np.empty(0, dtype=np.int64)
-    return TrainingData(columns, targets, statistics.code.offset, None, ranks, Drawn(ranks, statistics.n_rows))
+    offsets = np.full(statistics.code.n_outputs, statistics.code.offset)
+    return TrainingData(columns, targets, offsets, None, ranks, Drawn(ranks, statistics.n_rows))
 
 
 def _find_shares(statistics: FitStatistics) -> dict[Rule, FloatArray]:

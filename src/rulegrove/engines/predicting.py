@@ -19,7 +19,7 @@ from rulegrove._typing import FloatArray
 from rulegrove.columns import encode_columns
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import Layout, check_names, take_attributes, take_column
+from rulegrove.engines.reading import NOTHING_KNOWN, Known, Layout, check_names, take_attributes, take_column
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Agreement
 from rulegrove.estimators.model import RuleModel, choose_classes
@@ -48,6 +48,11 @@ def score_rows(model: RuleModel, X: Any, names: Sequence[str], *, warn: bool = F
     return model.score(encode_columns(X, model.features, names, warn=warn))
 
 
+def add_known(scores: FloatArray, known: FloatArray | None) -> FloatArray:
+    """Return scores of one output or several with what is known to add to those of each row."""
+    return scores if known is None else (scores.T + known).T
+
+
 def score_batch(model: RuleModel, rows: pa.RecordBatch) -> FloatArray:
     """Return the score F of every row of a batch that has at least the columns that the terms need."""
     needed = take_attributes(rows, model.used_names)
@@ -65,16 +70,23 @@ class PredictTask:
         Of `COLUMNS`.
     kept : tuple of pyarrow.Field
         Columns to pass on.
+    known : Known
+        What adds to the scores.
+    levels : tuple of float
+        Of the quantiles that are predicted, where these are several.
     """
 
     model: RuleModel
     results: tuple[str, ...]
     kept: tuple[pa.Field, ...] = ()
+    known: Known = NOTHING_KNOWN
+    levels: tuple[float, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return tuple(dict.fromkeys((*self.model.used_names, *(field.name for field in self.kept))))
+        kept = (field.name for field in self.kept)
+        return tuple(dict.fromkeys((*self.model.used_names, *kept, *self.known.columns)))
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -100,18 +112,43 @@ class PredictTask:
                 found[result] = pa.array(values)
             else:
                 columns = map(pa.array, np.ascontiguousarray(values.T))
-                found |= {f"{result} of {label}": column for label, column in zip(labels, columns, strict=True)}
+                names = [f"{result} of {label}" for label in labels] or name_levels(result, self.levels)
+                found |= dict(zip(names, columns, strict=True))
         return found
 
     def __call__(self, batch: Batch) -> pa.RecordBatch:
         """Return the results of a batch."""
         kept = [take_column(batch.rows, field.name).cast(field.type) for field in self.kept]
-        found = self._find_results(score_batch(self.model, batch.rows))
+        known = self.known.read(batch.rows, batch.start + np.arange(batch.rows.num_rows))
+        found = self._find_results(add_known(score_batch(self.model, batch.rows), known))
         return pa.record_batch([*kept, *found.values()], schema=self.schema)
 
 
+def name_levels(result: str, levels: Sequence[float]) -> list[str]:
+    """Return the names of the columns of several quantiles.
+
+    Examples
+    --------
+    >>> name_levels("prediction", [0.1, 0.9])
+    ['prediction at 0.1', 'prediction at 0.9']
+    """
+    return [f"{result} at {level:g}" for level in levels]
+
+
+def find_levels(model: BaseRuleEnsemble) -> tuple[float, ...]:
+    """Return the levels of the quantiles of a model that predicts several numbers; none for any other."""
+    if model.model_.coefs.ndim == 1 or model.model_.labels:
+        return ()
+    return tuple(getattr(model.recall_target(), "levels", ()))
+
+
 def make_task(
-    model: BaseRuleEnsemble, schema: pa.Schema, results: Sequence[str] | None = None, keep: Sequence[str] = ()
+    model: BaseRuleEnsemble,
+    schema: pa.Schema,
+    results: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    exposure: str | None = None,
+    offset: str | None = None,
 ) -> PredictTask:
     """Return the task that predicts with a fitted model.
 
@@ -125,6 +162,8 @@ def make_task(
         Of "prediction", "probability", "score"; by default predictions, and probabilities of classes.
     keep : sequence of str
         Columns to pass on.
+    exposure, offset : str, optional
+        As in `predict`.
     """
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
@@ -138,7 +177,9 @@ def make_task(
         if name not in schema.names:
             what = "`keep` names" if name in keep else "The model needs"
             raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
-    return PredictTask(model.model_, tuple(results), tuple(schema.field(name) for name in keep))
+    known = Known.of(schema.names, model.recall_target(), exposure, offset)
+    kept = tuple(schema.field(name) for name in keep)
+    return PredictTask(model.model_, tuple(results), kept, known, find_levels(model))
 
 
 def predict(
@@ -148,6 +189,8 @@ def predict(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
+    exposure: str | None = None,
+    offset: str | None = None,
     batch_rows: int = BATCH_ROWS,
     n_threads: int | None = None,
 ) -> int:
@@ -165,6 +208,8 @@ def predict(
         What to write; by default predictions, and for classes ``probability of ...`` for each.
     keep : sequence of str
         Columns of the table to pass on, such as a key.
+    exposure, offset : str, optional
+        Names of columns as in `rulegrove.engines.fit`: predictions are then totals, without an exposure rates.
     batch_rows : int
         Most rows that each thread has in memory at once.
     n_threads : int, optional
@@ -189,7 +234,7 @@ def predict(
     ['y', 'prediction']
     """
     engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
-    return predict_over(engine, model, out, columns=columns, keep=keep)
+    return predict_over(engine, model, out, columns=columns, keep=keep, exposure=exposure, offset=offset)
 
 
 def predict_over(
@@ -199,13 +244,15 @@ def predict_over(
     *,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
+    exposure: str | None = None,
+    offset: str | None = None,
     finish: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> int:
     """Write the predictions of an engine's table to a file; as `predict`.
 
     Parameters
     ----------
-    engine, model, out, columns, keep
+    engine, model, out, columns, keep, exposure, offset
         As in `predict`.
     finish : callable, optional
         Given each batch of results before it is written, also an empty one.
@@ -215,7 +262,7 @@ def predict_over(
     if open_writer is None:
         raise InvalidInputError(f"'{path}' must end in one of {', '.join(WRITERS)}, which tells how to write it.")
     check_place(path, engine.files)
-    task = make_task(model, engine.schema, columns, keep)
+    task = make_task(model, engine.schema, columns, keep, exposure, offset)
     finish = (lambda batch: batch) if finish is None else finish
     schema, n_rows = finish(pa.RecordBatch.from_pylist([], schema=task.schema)).schema, 0
     progress = Progress(model.verbose)
@@ -289,17 +336,17 @@ class ScoreTask:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
-        return tuple(dict.fromkeys(self.layout.columns))
+        return self.layout.columns
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Agreement:
-        """Return the agreement on a partition."""
-        total = Agreement()
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Any:
+        """Return the agreement on a partition, of the kind that the target has."""
+        total: Any = Agreement()  # of no rows, which merges with any kind
         for batch in batches:
             if batch.rows.num_rows:
                 total = total.merge(self._compare(batch))
         return total
 
-    def _compare(self, batch: Batch) -> Agreement:
+    def _compare(self, batch: Batch) -> Any:
         """Return the agreement on a batch."""
         rows = self.layout.read(batch)
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
@@ -314,6 +361,8 @@ def score(
     target: str,
     *,
     weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
     batch_rows: int = BATCH_ROWS,
     n_threads: int | None = None,
 ) -> float:
@@ -329,13 +378,16 @@ def score(
         Name of the column that was to be predicted; rows without it are left out.
     weights : str, optional
         Name of the column of weights.
+    exposure, offset : str, optional
+        Names of columns as in `rulegrove.engines.fit`; the target is then totals.
     batch_rows, n_threads
         As in `predict`.
 
     Returns
     -------
     float
-        As ``model.score``: the share of the right classes, or R squared.
+        As ``model.score``: the share of the right classes, R squared, or the share of the deviance of rates that is
+        explained.
 
     Examples
     --------
@@ -353,18 +405,29 @@ def score(
         model,
         target,
         weights=weights,
+        exposure=exposure,
+        offset=offset,
     )
 
 
-def score_over(engine: Engine, model: BaseRuleEnsemble, target: str, *, weights: str | None = None) -> float:
+def score_over(
+    engine: Engine,
+    model: BaseRuleEnsemble,
+    target: str,
+    *,
+    weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
+) -> float:
     """Score a model on the table of an engine; as `score`."""
-    own = make_task(model, engine.schema).model
+    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
     check_names(engine.schema.names, [("target", target), ("weights", weights)])
     kind = model.recall_target()
-    task = ScoreTask(own, kind, Layout(own.used_names, target, weights, kind.values))
+    layout = Layout(own.model.used_names, target, weights, kind.values, kind=kind, known=own.known)
+    task = ScoreTask(own.model, kind, layout)
     progress = Progress(model.verbose)
     found = engine.map_reduce(task, progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")
-    return found.score
+    return float(found.score)

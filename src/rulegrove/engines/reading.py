@@ -1,5 +1,6 @@
-"""Columns of Arrow batches as the fit wants them: attributes, target, weights."""
+"""Columns of Arrow batches as the fit wants them: attributes, target, weights, and what is known of scores."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,10 @@ import pyarrow.compute as pc
 
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
+from rulegrove._validation import check_offset
 from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
 
@@ -20,6 +23,87 @@ class Part:
 
     seed: int
     half: int
+
+
+@dataclass(frozen=True)
+class Known:
+    """Columns of what is known to add to the score of each row, or nothing.
+
+    Attributes
+    ----------
+    exposure : str, optional
+        Whose logarithm adds to the score.
+    offset : str, optional
+        What adds to it as it is.
+
+    Examples
+    --------
+    >>> rows = pa.record_batch({"years": [1.0, 2.0]})
+    >>> Known("years").read(rows, np.arange(2)).round(3)
+    array([0.   , 0.693])
+    """
+
+    exposure: str | None = None
+    offset: str | None = None
+
+    @classmethod
+    def of(cls, names: Sequence[str], kind: Target, exposure: str | None, offset: str | None) -> "Known":
+        """Return the columns that options name; one that is not there, or that the target does not allow, is refused.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the table.
+        kind : Target
+        exposure, offset : str, optional
+        """
+        check_names(names, [("exposure", exposure), ("offset", offset)])
+        known = cls(exposure, offset)
+        if known.columns:
+            one = np.ones(1)
+            start = check_offset(None if exposure is None else one, one, 1, log_link=kind.log_link)
+            assert start is not None
+            kind.take_offset(one, None, start)
+        return known
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(name for name in (self.exposure, self.offset) if name is not None)
+
+    def read(self, rows: pa.RecordBatch, positions: IntArray) -> FloatArray | None:
+        """Return what is known to add to the score of each row; None where nothing is.
+
+        Parameters
+        ----------
+        rows : pyarrow.RecordBatch
+        positions : ndarray of shape (n_rows,)
+            Of the rows in the table, for errors to name.
+        """
+        known = None
+        if self.exposure is not None:
+            values = read_numbers(take_column(rows, self.exposure), self.exposure)
+            refuse_first(~(values > 0.0), values, positions, f"The exposure in column '{self.exposure}'", "above 0")
+            known = np.log(values)
+        if self.offset is not None:
+            values = read_numbers(take_column(rows, self.offset), self.offset)
+            refuse_first(np.isnan(values), values, positions, f"The offset in column '{self.offset}'", "in every row")
+            known = values if known is None else known + values
+        return known
+
+
+NOTHING_KNOWN = Known()
+
+
+def refuse_first(wrong: BoolArray, values: FloatArray, positions: IntArray, what: str, expected: str) -> None:
+    """Refuse numbers of which some are wrong, naming the first row of these."""
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        value = values[first]
+        found = "none" if np.isnan(value) else f"{value:g}"
+        raise InvalidInputError(
+            f"{what} must be a number {expected}; row {positions[first]} has {found}. Leave such rows out"
+        )
 
 
 @dataclass(frozen=True)
@@ -35,6 +119,9 @@ class Layout:
         What the target is, as `Target.values` has it.
     part : Part, optional
         Rows to read, where some are set apart; all by default.
+    kind : Target, optional
+        What refuses numbers that its loss is not for, and takes out of the target what is known.
+    known : Known
     """
 
     attributes: tuple[str, ...]
@@ -42,22 +129,33 @@ class Layout:
     weights: str | None
     values: str
     part: Part | None = None
+    kind: Target | None = None
+    known: Known = NOTHING_KNOWN
 
     @classmethod
     def of(
-        cls, names: Sequence[str], target: str, weights: str | None, *, values: str, drop: Sequence[str] = ()
+        cls,
+        names: Sequence[str],
+        target: str,
+        weights: str | None,
+        *,
+        values: str,
+        drop: Sequence[str] = (),
+        kind: Target | None = None,
+        known: Known = NOTHING_KNOWN,
     ) -> "Layout":
         """Return the layout of a table whose other columns are attributes."""
         check_names(names, [("target", target), ("weights", weights), *(("drop", name) for name in drop)])
-        attributes = tuple(name for name in names if name not in (target, weights, *drop))
+        attributes = tuple(name for name in names if name not in (target, weights, *drop, *known.columns))
         if not attributes:
             raise InvalidInputError(f"There is no column left to predict {target!r} from.")
-        return cls(attributes, target, weights, values)
+        return cls(attributes, target, weights, values, kind=kind, known=known)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns to read."""
-        return (*self.attributes, self.target, *(() if self.weights is None else (self.weights,)))
+        """All columns to read, each once."""
+        weights = () if self.weights is None else (self.weights,)
+        return tuple(dict.fromkeys((*self.attributes, self.target, *weights, *self.known.columns)))
 
     def read(self, batch: Batch) -> "Labelled":
         """Take a batch apart; rows without a target are left out."""
@@ -79,7 +177,28 @@ class Layout:
                 raise InvalidInputError(
                     f"The weights in column '{self.weights}' must be numbers from 0 on; row {row} has none such"
                 )
+        if self.kind is not None and self.values == "numbers":
+            check_numbers(self.kind, y, positions)
+            offset = self.known.read(rows, positions)
+            if offset is not None:
+                y, weights = self.kind.take_offset(y, weights, offset)
         return Labelled(take_attributes(rows, self.attributes), y, weights, positions)
+
+
+def check_numbers(kind: Target, y: FloatArray, positions: IntArray) -> None:
+    """Refuse numbers that a target is not for, in the words it has for tables in memory, naming the row of the table.
+
+    Parameters
+    ----------
+    kind : Target
+    y : ndarray of shape (n_rows,)
+    positions : ndarray of shape (n_rows,)
+    """
+    try:
+        kind.check(np.append(y, 1.0), len(y) + 1)  # that all rows of a batch are 0 is no fault of the table
+    except InvalidInputError as error:
+        told = re.sub(r"\brow (\d+)", lambda found: f"row {positions[int(found[1])]}", str(error))
+        raise InvalidInputError(told) from None
 
 
 def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -> None:
@@ -92,7 +211,10 @@ def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -
 
 @dataclass(frozen=True)
 class Labelled:
-    """Rows that have a target, taken apart: attributes, targets, weights (None without) and positions."""
+    """Rows that have a target, taken apart: attributes, targets, weights (None without) and positions.
+
+    What is known of scores is out of the targets and weights.
+    """
 
     rows: pa.RecordBatch
     y: AnyArray

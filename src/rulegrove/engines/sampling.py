@@ -15,6 +15,7 @@ from rulegrove.estimators._sampling import Size, TargetSummary, draw_lowest
 from rulegrove.exceptions import InvalidInputError
 
 MOST_LABELS = 10_000
+NOTHING = TargetSummary.of(np.empty(0), None, values="classes")  # of no rows, with or without weights
 SPARE_ERRORS = 6.0  # standard deviations of the number of rows drawn that the first limit leaves room for
 
 
@@ -73,8 +74,7 @@ class DrawTask:
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Draw:
         """Return what a partition has."""
-        nothing = np.empty(0)
-        draw = Draw((), self._summarise(nothing, None if self.layout.weights is None else nothing), 0)
+        draw = Draw((), NOTHING, 0)
         for batch in batches:
             if batch.rows.num_rows:
                 draw = draw.merge(self._draw(self.layout.read(batch)))
@@ -88,10 +88,7 @@ class DrawTask:
         drawn = [rows.take(here)] if here.any() else []
         for part in drawn:
             check_finite(part, self.layout.attributes)
-        return Draw(tuple(drawn), self._summarise(rows.y, rows.weights), rows.mark())
-
-    def _summarise(self, y: AnyArray, weights: FloatArray | None) -> TargetSummary:
-        return TargetSummary.of(y, weights, values=self.layout.values)
+        return Draw(tuple(drawn), TargetSummary.of(rows.y, rows.weights, values=self.layout.values), rows.mark())
 
 
 def check_finite(drawn: Labelled, attributes: Sequence[str]) -> None:
@@ -165,7 +162,8 @@ def draw_sample(
     positions = np.concatenate([part.positions for part in draw.parts])
     places, ranks = draw_lowest(hash_positions(seed, positions), wanted)
     y = np.concatenate([part.y for part in draw.parts])
-    weights = None if layout.weights is None else np.concatenate([part.weights for part in draw.parts])[places]
+    found = [part.weights for part in draw.parts if part.weights is not None]  # of all, or of none
+    weights = np.concatenate(found)[places] if found else None
     # A column without values in one batch takes the type that it has in others.
     tables = [pa.Table.from_batches([part.rows]) for part in draw.parts]
     table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().take(pa.array(places))

@@ -171,7 +171,17 @@ class BaseRuleEnsemble(BaseEstimator):
     def make_target(self) -> Target:
         """Return the kind of target, with the parameters that concern it."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, evidence: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        evidence: Any = None,
+        *,
+        exposure: Any = None,
+        offset: Any = None,
+    ) -> Self:
         """Grow rules, solve for their coefficients, keep the best few.
 
         Parameters
@@ -188,6 +198,12 @@ class BaseRuleEnsemble(BaseEstimator):
             as ``GroupKFold()`` is given the groups.
         evidence : tuple of (X, y) or (X, y, sample_weight), optional
             Rows of their own on which the rules are counted and tested, for `evidence_`; nothing is learned from them.
+        exposure : array-like of shape (n_samples,), optional
+            For how much each row stands, such as years at risk: `y` is then a total, and the model is of rates, ``y /
+            exposure``. More than 0; for the losses "poisson", "gamma" and "tweedie" of the regressor.
+        offset : array-like of shape (n_samples,), optional
+            What is known to add to the score of each row; with these losses ``offset=log(e)`` is ``exposure=e``. For
+            the regressor. Predictions are without it unless it is given again.
 
         Returns
         -------
@@ -196,8 +212,15 @@ class BaseRuleEnsemble(BaseEstimator):
         """
         settings, target = self.read_parameters()
         apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
+        if apart is not None and (exposure is not None or offset is not None):
+            raise InvalidInputError(
+                "Rules are tested on rows as they are, without `exposure` or `offset`; leave `evidence` out, or give "
+                "rates as the target with weights."
+            )
         weights = sample_weight if apart is None else apart.learned_weights
-        source = TableInMemory(X, y, weights, groups, target=target, settings=settings)
+        source = TableInMemory(
+            X, y, weights, groups, target=target, settings=settings, exposure=exposure, offset=offset
+        )
         found = fit_source(source, target, settings)
         self.take_over(found, evidence_=None if apart is None else self.count_apart(found, apart))
         return self

@@ -1,5 +1,6 @@
 """How well a model did on held-out rows, as plain JSON values, and back."""
 
+import math
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators.figures import N_BINS, ClassFigures, Figures, NumberFigures, Reliability, Roc
+from rulegrove.estimators.loss_figures import HazardFigures, LevelFigures, RateFigures
 
 _MOST_ROWS = 2**53
 
@@ -33,6 +35,25 @@ def decode_number_figures(value: Value) -> NumberFigures:
     return NumberFigures(**_decode_plain(value, NumberFigures)[1])
 
 
+def decode_rate_figures(value: Value) -> RateFigures:
+    """Return the figures of held-out rows whose target is a rate."""
+    fields, plain = _decode_plain(value, RateFigures)
+    return RateFigures(**plain, reliability=_decode_reliability(fields["reliability"], math.inf))
+
+
+def decode_level_figures(value: Value, n_levels: int) -> LevelFigures:
+    """Return the figures of held-out rows of which quantiles are predicted."""
+    fields, plain = _decode_plain(value, LevelFigures)
+    levels, below = (fields[name].numbers(n_levels, 0.0, 1.0) for name in ("levels", "below"))
+    return LevelFigures(**plain, levels=levels, below=below)
+
+
+def decode_hazard_figures(value: Value) -> HazardFigures:
+    """Return the figures of held-out rows of survival times."""
+    fields, plain = _decode_plain(value, HazardFigures)
+    return HazardFigures(**plain, n_events=fields["n_events"].integer(0, _MOST_ROWS))
+
+
 def decode_class_figures(value: Value, n_classes: int) -> ClassFigures:
     """Return the figures of held-out rows of so many classes."""
     fields, plain = _decode_plain(value, ClassFigures)
@@ -53,10 +74,10 @@ def _decode_roc(value: Value) -> Roc:
     return Roc(wrong, right, fields["area"].number(special=True))
 
 
-def _decode_reliability(value: Value) -> Reliability:
+def _decode_reliability(value: Value, most: float = 1.0) -> Reliability:
     fields = value.fields(["predicted", "observed", "sizes"])
-    predicted = fields["predicted"].numbers(None, 0.0, 1.0)
+    predicted = fields["predicted"].numbers(None, 0.0, most)
     if len(predicted) > N_BINS:
         fields["predicted"].refuse(f"a list of at most {N_BINS}")
-    observed = fields["observed"].numbers(len(predicted), 0.0, 1.0)
+    observed = fields["observed"].numbers(len(predicted), 0.0, most)
     return Reliability(predicted, observed, fields["sizes"].integers(0, _MOST_ROWS, len(predicted)))

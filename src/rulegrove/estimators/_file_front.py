@@ -191,7 +191,7 @@ class FrontReader:
     def _decode_told(self, value: Value) -> _Told:
         if "conditions" not in value.keyed():
             return _Told(file_terms.decode_linear(value.fields(["linear"])["linear"], self.features))
-        several = self.n_outputs > 1
+        several = self.n_outputs > 1 and self.meaning.evidence == "shares"
         fields = value.fields(["conditions", "support", "shares" if several else "mean_target"], {"aliases": []})
         return _Told(
             file_terms.decode_rule(fields["conditions"], self.features),
@@ -225,7 +225,9 @@ class FrontReader:
             np.array([one.mean_target for one in own], dtype=np.float64),
             tuple(one.aliases for one in own),
             means,
-            {one.term: np.array(one.shares) for one in own if isinstance(one.term, Rule)} if several else None,
+            {one.term: np.array(one.shares) for one in own if isinstance(one.term, Rule)}
+            if several and self.meaning.evidence == "shares"
+            else None,
         )
         measures = {name: fields[name].number(0.0, special=True) for name in _MEASURES}
         measures["fidelity"] = fields["fidelity"].number(special=True)

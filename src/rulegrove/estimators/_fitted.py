@@ -49,27 +49,29 @@ def make_model(
     """
     points = large.points if points is None else points
     entries: dict[Term, _Entry] = {}
-    intercepts, output_means = np.empty(len(points)), np.empty(len(points))
+    intercepts, output_means, offsets = np.empty(len(points)), np.empty(len(points)), data.offsets
+    factors = data.factors
     for output, (coef, intercept) in enumerate(points):
         terms = large.terms[output]
         own = [(pools[0], output) if len(pools) == 1 else (pools[output], 0) for pools in runs]
         first, place = own[0]
-        output_means[output] = first.y_sum[place] / first.weight + data.offset
+        output_means[output] = first.y_sum[place] / first.weight + offsets[output]
         columns = np.flatnonzero(coef)
         own_units = coef[columns] * terms.scales[columns]
-        intercepts[output] = intercept - own_units @ terms.centers[columns] + data.offset
+        intercepts[output] = intercept - own_units @ terms.centers[columns]
         for column, value in zip(columns.tolist(), own_units, strict=True):
             term, (run, source) = terms[column], large.trace(output, column)
             margins, place = own[run]
             mean = margins.x_sum[source] / margins.weight
             if term not in entries:
-                mean_target = margins.x_y[source, place] / (margins.x_sum[source] or 1.0) + data.offset
+                mean_target = margins.x_y[source, place] / (margins.x_sum[source] or 1.0) + offsets[output]
                 entries[term] = _Entry(term, mean, mean_target, terms.aliases_of(column), np.zeros(len(points)))
             entries[term].coefs[output] += value
             variance = margins.x_x[source] / margins.weight - mean**2
-            entries[term].importance += abs(coef[column]) * np.sqrt(max(variance, 0.0))
+            entries[term].importance += factors[output] * abs(coef[column]) * np.sqrt(max(variance, 0.0))
     ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
     coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(points)).T
+    coefs, intercepts = data.give_points(coefs, intercepts)
     single = len(points) == 1
     return Fitted(
         RuleModel(
@@ -131,7 +133,11 @@ def score_held_out(data: TrainingData, folds: IntArray, runs: Sequence[Sequence[
     rows = sample_held_out(data, folds, len(first.fold_terms))
     if not rows.size:
         return None
-    scores = [np.column_stack([held_out_scores(data, rows, folds, pool) for pool in pools]) for pools in runs]
+    parts = [data] if len(runs[0]) == 1 else [data.of_output(output) for output in range(len(runs[0]))]
+    scores = [
+        np.column_stack([held_out_scores(part, rows, folds, pool) for part, pool in zip(parts, pools, strict=True)])
+        for pools in runs
+    ]
     return HeldOut(rows, np.mean(scores, axis=0), data.targets[rows], data.weights_of(rows))
 
 
@@ -157,7 +163,7 @@ def held_out_scores(data: TrainingData, rows: IntArray, folds: IntArray, pool: P
         coefs, intercepts = np.array([coef for coef, _ in points]), np.array([intercept for _, intercept in points])
         columns = np.flatnonzero(coefs.any(axis=0))
         own_units = coefs[:, columns] * candidates.scales[columns]
-        shifts = intercepts - own_units @ candidates.centers[columns] + data.offset
+        own_units, shifts = data.give_points(own_units, intercepts - own_units @ candidates.centers[columns])
         used = tuple(candidates[int(column)] for column in columns)
         here = np.flatnonzero(folds[rows] == fold)
         scores[here] = RuleModel(data.columns.features, used, own_units, shifts).score_rows(data.columns, rows[here])

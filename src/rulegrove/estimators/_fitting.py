@@ -138,6 +138,24 @@ class Pool:
         """Return the same without a fold, for its candidates."""
         return [chosen.selection.fold_points[fold] for chosen in self.outputs]
 
+    def stretch(self, slope: float) -> "Pool":
+        """Return the pool with coefficients times a factor, as far as they were solved for once more."""
+
+        def times(point: Point) -> Point:
+            return slope * point[0], slope * point[1]
+
+        outputs = [
+            one
+            if one.refitted is None
+            else replace(
+                one,
+                refitted=times(one.refitted),
+                selection=replace(one.selection, fold_points=tuple(map(times, one.selection.fold_points))),
+            )
+            for one in self.outputs
+        ]
+        return replace(self, outputs=outputs)
+
     def give_back(self, units: Units, selection: str | float) -> "Pool":
         """Return the pool in the user's units, who may have given the point as `selection`.
 

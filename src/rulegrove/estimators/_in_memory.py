@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._validation import check_groups, check_weights, count_threads
+from rulegrove._validation import check_groups, check_offset, check_weights, count_threads
 from rulegrove.columns import Columns, as_table, count_rows, learn_columns
 from rulegrove.estimators import autos
 from rulegrove.estimators._design import Counted, Request, count_requests
@@ -42,6 +42,8 @@ class TableInMemory:
         Rows that are held out together.
     target : Target
     settings : Settings
+    exposure, offset : array-like of shape (n_rows,), optional
+        As in `BaseRuleEnsemble.fit`.
     whole : bool, default=False
         Whether to take all rows however many they are; otherwise rows of a large table are drawn.
     """
@@ -55,8 +57,11 @@ class TableInMemory:
         *,
         target: Target,
         settings: Settings,
+        exposure: Any = None,
+        offset: Any = None,
         whole: bool = False,
     ):
+        self.beside = exposure, offset
         self.given = X, y, sample_weight, groups
         self.target, self.settings, self.whole = target, settings, whole
 
@@ -72,6 +77,9 @@ class TableInMemory:
             self.columns = learn_columns(self.table, self.settings.reading)
         self.weights = check_weights(sample_weight, n_rows)
         self.y = self.target.check(y, n_rows)
+        offset = check_offset(*self.beside, n_rows, log_link=self.target.log_link)
+        if offset is not None:
+            self.y, self.weights = self.target.take_offset(self.y, self.weights, offset)
         self.groups = check_groups(groups, n_rows)
         summary = TargetSummary.of(self.y, self.weights, values=self.target.values)
         if self.is_whole:
@@ -103,7 +111,7 @@ class TableInMemory:
         """Count candidates over all rows."""
         rows = np.arange(len(self.y))
         values, weights, folds = code.read(self.y, self.weights, rows)
-        data = TrainingData(self.columns, values, code.target.offset, weights, rows)
+        data = TrainingData(self.columns, values, np.zeros(code.target.n_outputs), weights, rows)
         return count_requests(data, requests, folds, count_threads(self.settings.n_jobs), progress)
 
     def judge(self, measure: Measure[S], code: RowCode, progress: Progress) -> S:

@@ -187,8 +187,12 @@ class Judging:
             own = shift(targets[rows], self.target_unit - self.unit)
             scores = shift(self.scorers[fold].score(columns, rows), -self.unit)
             measured, said = measure_lines(self.target, scores, self.links, own)
+            bases = self.target.lose_base(own)
             return LineSums.of(
-                measured - self.centres[:, :, None], said, own, None if weights is None else weights[rows]
+                measured - self.centres[:, :, None],
+                said,
+                bases,
+                None if weights is None else weights[rows],
             )
 
         judged = np.where(folds < len(self.scorers), folds, NEVER_HELD_OUT)
@@ -222,4 +226,4 @@ def measure_lines(
     """
     said = np.array([target.goals(own, link) for own, link in zip(scores, links, strict=True)])
     pairs = [target.measure_rows(own, words, targets) for own, words in zip(scores, said, strict=True)]
-    return np.array(pairs).transpose(1, 0, 2), said
+    return np.array(pairs).transpose(1, 0, 2), target.liken(said)

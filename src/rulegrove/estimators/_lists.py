@@ -499,6 +499,53 @@ def score_lists(
     return Scorer.of(large, lists, columns.n_features).score(columns, rows, n_threads)
 
 
+@dataclass(frozen=True, eq=False)
+class MadeLists:
+    """Lists of a large model, and rows that it was fitted to.
+
+    Attributes
+    ----------
+    data : TrainingData
+    rows : ndarray of shape (n_drawn,)
+        Positions of some of these rows.
+    large : Large
+    lists : list of list of (ndarray of shape (n_terms,), float)
+        Of each list the coefficients and the intercept of each output.
+    constraints : Constraints
+    n_threads : int
+    """
+
+    data: TrainingData
+    rows: IntArray
+    large: Large
+    lists: list[list[Point]]
+    constraints: Constraints
+    n_threads: int
+
+    @property
+    def targets(self) -> FloatArray:
+        """Of the rows, as the fit has them."""
+        return self.data.targets[self.rows]
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Of the rows."""
+        return self.data.weights_of(self.rows)
+
+    def score(self) -> FloatArray:
+        """Return the scores of the rows by every list, an ndarray of shape (n_lists, n_rows, n_outputs)."""
+        return score_lists(self.data.columns, self.rows, self.large, self.lists, self.n_threads)
+
+    def evaluate(self, output: int) -> tuple[IntArray, FloatArray]:
+        """Return the columns of an output that any list has, and their values, of shape (n_rows, n_columns)."""
+        terms = self.large.terms[output]
+        used = np.flatnonzero(np.any([points[output][0] != 0.0 for points in self.lists], axis=0))
+        taken = terms.take(used)
+        program = compile_rules(taken.rules, self.data.columns.n_features)
+        bits, linear = evaluate_terms(self.data.columns, self.rows, program, taken.linear, self.n_threads)
+        return used, np.hstack([bits.to_dense()[: self.rows.size], linear[: self.rows.size]])
+
+
 def score_large(sheet: Sheet, large: Large) -> FloatArray:
     """Return the scores of rows by the large model, an ndarray of shape (n_rows, n_outputs)."""
     scores: FloatArray = Scorer.of(large, [], sheet.columns.n_features, with_large=True).score(

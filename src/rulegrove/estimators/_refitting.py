@@ -14,8 +14,9 @@ from rulegrove.estimators import autos
 from rulegrove.estimators._fitted import sample_held_out
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
+from rulegrove.likelihoods import Likelihood
 from rulegrove.projection import Point
-from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfClasses, RefitOfNumbers, Ridge, choose_ridge
+from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfNumbers, RefitOfRows, Ridge, choose_ridge
 
 LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
@@ -25,7 +26,7 @@ def refit_pools(
     folds: IntArray,
     pools: Sequence[Pool],
     *,
-    by_rows: bool,
+    likelihood: Likelihood | None,
     n_threads: int,
     ridge: Ridge | None = None,
 ) -> tuple[list[Pool], Ridge | None]:
@@ -39,8 +40,8 @@ def refit_pools(
         Fold of every row.
     pools : sequence of Pool
         Those of one run: one for all outputs, or one for each.
-    by_rows : bool
-        Whether the loss needs rows; otherwise it is the squared error of one output.
+    likelihood : Likelihood, optional
+        Of rows; None for the squared error, of which statistics tell all.
     n_threads : int
     ridge : Ridge, optional
         Given, so that no rows need to be held out.
@@ -59,11 +60,11 @@ def refit_pools(
         kept = [own for pool in pools for own in pool.kept[part]]
         rows = held_out[folds[held_out] == part - 1]
         weight = float(rows.size) if data.weights is None else float(data.weights[rows].sum())
-        if not by_rows:
+        if likelihood is None:
             (own,) = kept
             return RefitOfNumbers(own), weight if own.held_out is None else own.held_out.weight
         terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
-        return of_classes(data, terms, kept, data.draw(learned(part), most_rows), rows), weight
+        return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), rows), weight
 
     with one_blas_thread():
         parts = range(1, 1 + n_folds)
@@ -75,7 +76,9 @@ def refit_pools(
         if ridge is None:
             ridge = choose_ridge(refits, weights, data.n_counted, n_threads)
         n_learned = learned(1).size if n_folds else 0
-        if by_rows and n_learned > autos.SEARCH_ROWS:  # n rows tell as much of coefficients as n times the ridge
+        if (
+            likelihood is not None and n_learned > autos.SEARCH_ROWS
+        ):  # n rows tell as much of coefficients as n times the ridge
             ridge = ridge.scaled(autos.SEARCH_ROWS / min(n_learned, autos.REFIT_ROWS))
             final[1:] = [own for own, _ in run_tasks(prepare, [(part, autos.REFIT_ROWS) for part in parts], n_threads)]
         tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
@@ -95,10 +98,15 @@ def refit_pools(
     return refitted, ridge
 
 
-def of_classes(
-    data: TrainingData, terms: Sequence[Terms], kept: Sequence[Kept], learned: IntArray, judged: IntArray
-) -> RefitOfClasses:
-    """Return the kept terms of all classes on rows to learn from, and on rows held out."""
+def collect_kept(
+    likelihood: Likelihood,
+    data: TrainingData,
+    terms: Sequence[Terms],
+    kept: Sequence[Kept],
+    learned: IntArray,
+    judged: IntArray,
+) -> RefitOfRows:
+    """Return the kept terms of all outputs on rows to learn from, and on rows held out."""
     sides = np.full(data.columns.n_rows, NEVER_HELD_OUT, dtype=np.int64)
     sides[learned] = LEARNED
     sides[judged] = JUDGED
@@ -111,8 +119,8 @@ def of_classes(
         )
         rows.append(found)
     weights, there = rows[0].weights, np.arange(len(targets)) < starts[1]
-    members = (targets > 0.0).T.astype(np.float64)
-    return RefitOfClasses(kept, rows, members, np.where(there, weights, 0.0), np.where(there, 0.0, weights))
+    learned_weights, judged_weights = np.where(there, weights, 0.0), np.where(there, 0.0, weights)
+    return RefitOfRows(likelihood, kept, rows, likelihood.read(targets), learned_weights, judged_weights)
 
 
 def _widen(terms: Terms, kept: Kept, point: Point) -> Point:

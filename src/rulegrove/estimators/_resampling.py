@@ -118,8 +118,8 @@ class Resampling:
             for one, own in zip(grown, plans, strict=True)
         ]
         if self.ridge is not None:
-            by_rows, ridge = self.shortening.target.needs_rows, self.ridge.scaled(HALF)
-            pools, _ = refit_pools(data, folds, pools, by_rows=by_rows, n_threads=1, ridge=ridge)
+            likelihood, ridge = self.shortening.target.likelihood, self.ridge.scaled(HALF)
+            pools, _ = refit_pools(data, folds, pools, likelihood=likelihood, n_threads=1, ridge=ridge)
         if data.units.is_plain:
             return data, pools
         return data.give_back(), [pool.give_back(data.units, self.selection) for pool in pools]

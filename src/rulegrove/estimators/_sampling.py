@@ -15,6 +15,7 @@ import numpy as np
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature
+from rulegrove.estimators._coding import Coding
 from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, make_rng
 from rulegrove.estimators._units import PLAIN, Units, shift
@@ -35,12 +36,15 @@ class TargetCode:
         What is subtracted from a number, once it is in its units.
     units : Units
         Of numbers and weights.
+    coding : Coding, optional
+        What numbers become otherwise.
     """
 
     classes: AnyArray | None = None
     class_weights: FloatArray | None = None
     offset: float = 0.0
     units: Units = PLAIN
+    coding: Coding | None = None
 
     @classmethod
     def of_numbers(cls, y: FloatArray, weights: FloatArray | None) -> "TargetCode":
@@ -79,13 +83,18 @@ class TargetCode:
     @property
     def n_outputs(self) -> int:
         """Columns that the target becomes."""
+        if self.coding is not None:
+            return self.coding.n_outputs
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
     def read(self, y: AnyArray, weights: FloatArray | None) -> Encoded:
         """Return values of the target as the fit wants them."""
         if self.classes is None:
             numbers, weights = self._take(np.asarray(y, dtype=np.float64), weights)
-            return Encoded((numbers - self.offset)[:, None], self.offset, weights, units=self.units)
+            if self.coding is not None:
+                own = self.coding
+                return Encoded(own.code(numbers), own.offsets, weights, units=self.units, scales=own.scales)
+            return Encoded((numbers - self.offset)[:, None], np.array([self.offset]), weights, units=self.units)
         return self.of_codes(self._find(y), weights)
 
     def of_codes(self, codes: IntArray, weights: FloatArray | None) -> Encoded:
@@ -103,7 +112,7 @@ class TargetCode:
             values = np.asarray(2.0 * codes - 1.0, dtype=np.float64)[:, None]
         else:
             values = np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-        return Encoded(values, 0.0, weights, codes, self.units)
+        return Encoded(values, np.zeros(self.n_outputs), weights, codes, self.units)
 
     def _find(self, y: AnyArray) -> IntArray:
         """Return the places of labels among the classes."""

@@ -18,7 +18,7 @@ from rulegrove.estimators._fitted import HeldOut, make_model
 from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._growing import Growth
 from rulegrove.estimators._judging import Judging, LineSums, measure_lines
-from rulegrove.estimators._lists import Large, Maker, Scorer, Sheet, list_lengths, score_large, score_lists
+from rulegrove.estimators._lists import Large, MadeLists, Maker, Scorer, Sheet, list_lengths, score_large, score_lists
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators._units import Units, shift
 from rulegrove.estimators.calibration import Link
@@ -101,6 +101,9 @@ class Shortening:
             return []
         exponent, sheet = find_unit(data), self._draw_sheet(data, rows, large)
         lists = self.maker.make(sheet, self._find_goals(data, sheet, large, link), large, lengths, n_lines_first)
+        drawn = draw_rows(data, rows)
+        made = MadeLists(data, np.sort(drawn), large, lists, self.growth.constraints, self.n_threads)
+        lists = self.target.finish_lists(made)
         return [[(shift(coef, exponent), shift(intercept, exponent)) for coef, intercept in points] for points in lists]
 
     def remake(
@@ -241,7 +244,7 @@ def make_front(
         lines = [make_model(data, margins, large, own) for own in points]
         shares = share_rules(target, data, [line.model for line in lines])
         return [
-            _link(target, whole.model, replace(line, class_shares=shares), own)
+            target.describe(data, _link(target, whole.model, replace(line, class_shares=shares), own))
             for line, own in zip(lines, links, strict=True)
         ]
 
@@ -250,20 +253,30 @@ def make_front(
         lines = [FrontLine(line, own) for line, own in zip(describe(lists, links), links, strict=True)]
         return front([*lines, FrontLine(whole, target.fitted_link)], base_loss=np.nan), None
     scores = np.empty((len(lists) + 1, *held_out.scores.shape))
-    scores[-1] = held_out.scores - data.offset
+    scores[-1] = data.take_scores(held_out.scores)
     for fold, (own, own_lists) in enumerate(of_folds):
         here = np.flatnonzero(folds[held_out.rows] == fold)
         scores[:-1, here] = score_lists(data.columns, held_out.rows[here], own, own_lists, shortening.n_threads)
-    judged = [replace(held_out, scores=own + data.offset) for own in scores]
+    judged = [replace(held_out, scores=data.give_scores(own)) for own in scores]
     links = [*(target.link_list(own) for own in judged[:-1]), link]
     exponent = find_unit(data)
     targets = shift(held_out.targets, -exponent)
     measured, said = measure_lines(target, shift(scores, -exponent), links, targets)
+
+    def score(fold: int) -> tuple[IntArray, FloatArray]:
+        own, own_lists = of_folds[fold]
+        scorer = Scorer.of(own, own_lists, data.columns.n_features, with_large=True)
+        return data.rows, scorer.score(data.columns, data.rows, shortening.n_threads)
+
+    bases = target.lose_base(targets)
+    judged_folds = target.judge_folds(held_out, folds, score) if data.drawn is None else None
+    if judged_folds is not None:
+        measured, bases = np.array([judged_folds[0]] * 2), judged_folds[1][:, None]
     centres = np.average(measured, axis=2, weights=held_out.weights)
     kept = choose_orders(centres[0], n_first)
     links, judged, centres = [links[place] for place in kept], [judged[place] for place in kept], centres[:, kept]
     if data.drawn is None:
-        sums = LineSums.of(measured[:, kept] - centres[:, :, None], said[kept], targets, held_out.weights)
+        sums = LineSums.of(measured[:, kept] - centres[:, :, None], said[kept], bases, held_out.weights)
     else:
         scorers = tuple(
             Scorer.of(own, [own_lists[place] for place in kept[:-1]], data.columns.n_features, with_large=True)

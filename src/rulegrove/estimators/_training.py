@@ -23,8 +23,8 @@ class Encoded:
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_outputs)
-        Minus `offset`: moments of values near zero lose no digits.
-    offset : float
+        Minus `offsets`: moments of values near zero lose no digits.
+    offsets : ndarray of shape (n_outputs,)
         What the model adds back.
     units : Units
         Of values, offset and weights.
@@ -32,13 +32,16 @@ class Encoded:
         Sample weights times class weights.
     codes : ndarray of shape (n_rows,), optional
         Classes to stratify the folds by.
+    scales : ndarray of shape (n_outputs,), optional
+        What scores are multiplied by before that; one by default.
     """
 
     values: FloatArray
-    offset: float
+    offsets: FloatArray
     weights: FloatArray | None
     codes: IntArray | None = None
     units: Units = PLAIN
+    scales: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,12 @@ class TrainingData:
 
     columns: Columns
     targets: FloatArray
-    offset: float
+    offsets: FloatArray
     weights: FloatArray | None
     rows: IntArray
     drawn: "Drawn | None" = None
     units: Units = PLAIN
+    scales: FloatArray | None = None
 
     @classmethod
     def of(cls, columns: Columns, target: Encoded, drawn: "Drawn | None" = None) -> "TrainingData":
@@ -84,16 +88,35 @@ class TrainingData:
         units = target.units
         if weights is not None and np.ptp(weights[rows]) == 0:
             weights, units = None, replace(units, weight=0)
-        return cls(columns, target.values, target.offset, weights, rows, drawn, units)
+        return cls(columns, target.values, target.offsets, weights, rows, drawn, units, target.scales)
 
     def give_back(self) -> "TrainingData":
         """Return the same with targets in the user's units."""
         exponent = self.units.target
-        return replace(self, targets=shift(self.targets, exponent), offset=shift(self.offset, exponent), units=PLAIN)
+        return replace(self, targets=shift(self.targets, exponent), offsets=shift(self.offsets, exponent), units=PLAIN)
+
+    def give_scores(self, scores: FloatArray) -> FloatArray:
+        """Return scores of all outputs, the last axis, in the units of the user."""
+        return scores * self.factors + self.offsets
+
+    def take_scores(self, scores: FloatArray) -> FloatArray:
+        """Return scores of the user in the units of the fit."""
+        return (scores - self.offsets) / self.factors
+
+    def give_points(self, coefs: FloatArray, intercepts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients, of shape (n_outputs, n_terms), and intercepts in the units of the user."""
+        return coefs * self.factors[:, None], self.give_scores(intercepts)
+
+    @property
+    def factors(self) -> FloatArray:
+        """What scores of each output are multiplied by."""
+        return np.ones(len(self.offsets)) if self.scales is None else self.scales
 
     def of_output(self, output: int) -> "TrainingData":
         """Return the same rows with one of the outputs."""
-        return replace(self, targets=self.targets[:, output : output + 1])
+        own = slice(output, output + 1)
+        scales = None if self.scales is None else self.scales[own]
+        return replace(self, targets=self.targets[:, own], offsets=self.offsets[own], scales=scales)
 
     @property
     def n_counted(self) -> int:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.estimators.baseline import Baseline
 
 _NEWTON_STEPS = 100
 
@@ -240,7 +241,14 @@ def _divide(odds: FloatArray, slope: float) -> FloatArray:
     return np.asarray(odds / slope if slope else np.zeros_like(odds))
 
 
-Link = Temperature | Curves
+ClassLink = Temperature | Curves
+Link = ClassLink | Baseline  # the last one of hazards, which are no probabilities
+
+
+def need_shares(link: Link | None) -> ClassLink | None:
+    """Return a link to probabilities; classes have no other."""
+    assert not isinstance(link, Baseline)
+    return link
 
 
 def find_link(loss: str, n_outputs: int, *, together: bool) -> Link:

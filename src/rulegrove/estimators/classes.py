@@ -15,7 +15,7 @@ from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut, share_classes
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.calibration import Link, find_link, fit_calibration
+from rulegrove.estimators.calibration import Curves, Link, Temperature, find_link, fit_calibration, need_shares
 from rulegrove.estimators.figures import Agreement, ClassFigures, judge_classes, share_of_classes
 from rulegrove.estimators.meaning import ClassMeaning, Meaning
 from rulegrove.estimators.model import Fitted, RuleModel, choose_classes
@@ -23,6 +23,7 @@ from rulegrove.estimators.settings import Settings, is_auto
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint, Multinomial
+from rulegrove.likelihoods import OfShares
 from rulegrove.losses import Logistic, Loss, Ramp, Squared
 from rulegrove.projection import OfProbabilities
 from rulegrove.rules.rule import Rule
@@ -58,14 +59,22 @@ class Classes(Target):
     losses = ("squared", "ramp", "squared_hinge", "logistic")
     others = "numbers"
     values = "classes"
-    projection = OfProbabilities()
-    needs_rows = True
 
     class_weight: Any = None
     multiclass: str = "auto"
     calibration: str | None = "auto"
     mode: str = "ovr"
     shares: FloatArray | None = None
+
+    @property
+    def projection(self) -> OfProbabilities:
+        """Near to the probabilities of the large model."""
+        return OfProbabilities()
+
+    @property
+    def likelihood(self) -> OfShares:
+        """The log loss of all classes together."""
+        return OfShares()
 
     @property
     def labels(self) -> AnyArray:
@@ -151,7 +160,7 @@ class Classes(Target):
         """Return the target with the mode of several classes."""
         return replace(self, mode=autos.resolve_mode(self.multiclass, grows=settings.grows))
 
-    def choose_solver(self, solver: BaseSolver) -> BaseSolver:
+    def choose_solver(self) -> BaseSolver:
         """Return a solver whose path keeps more of a family of rules than one."""
         return autos.SOLVER
 
@@ -193,7 +202,7 @@ class Classes(Target):
 
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
         """Return the probability of each class, of two classes that of the second."""
-        assert link is not None
+        assert isinstance(link, (Temperature, Curves))
         if scores.shape[1] > 1:
             return link.probabilities(scores)
         return link.probabilities(scores[:, 0])[:, 1:]
@@ -247,11 +256,11 @@ class Classes(Target):
 
     def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model of another length with the labels and its own link."""
-        return replace(model, classes=self.labels, link=link)
+        return replace(model, classes=self.labels, link=need_shares(link))
 
     def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
         """Return the model with its labels, and with what its scores say of them."""
-        return replace(model, classes=self.labels, link=self.fitted_link or self._find_link(solver))
+        return replace(model, classes=self.labels, link=need_shares(self.fitted_link or self._find_link(solver)))
 
     def _find_link(self, solver: BaseSolver) -> Link:
         """Return what scores of the solver's loss mean."""

@@ -88,9 +88,9 @@ class Agreement:
 
     def merge(self, other: "Agreement") -> "Agreement":
         """Return the agreement on both sets of rows (Chan, Golub, LeVeque 1983, equation 2.1b)."""
+        if not self.weight or not other.weight:
+            return self if other.weight == 0.0 else other
         weight = self.weight + other.weight
-        if not weight:
-            return self
         step = other.mean - self.mean
         mean = self.mean + step * other.weight / weight
         spread = self.spread + other.spread + step**2 * self.weight * other.weight / weight

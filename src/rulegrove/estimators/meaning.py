@@ -6,7 +6,7 @@ Nothing here needs rows or a solver, so that who only reads rules loads none of 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -14,10 +14,18 @@ from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._checked_json import Value, encode
-from rulegrove.estimators._file_figures import decode_class_figures, decode_number_figures
+from rulegrove.estimators._file_figures import (
+    decode_class_figures,
+    decode_hazard_figures,
+    decode_level_figures,
+    decode_number_figures,
+    decode_rate_figures,
+)
 from rulegrove.estimators._file_links import decode_link, decode_plain
-from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.baseline import Baseline
+from rulegrove.estimators.calibration import Link, need_shares
 from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.loss_figures import show_level
 from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.rules.rule import Rule
@@ -116,29 +124,189 @@ class Meaning(ABC):
 class NumberMeaning(Meaning):
     """A number, whose score is the prediction itself."""
 
-    about = ("mean_target",)
+    about: ClassVar[tuple[str, ...]] = ("mean_target",)
     evidence = "mean_target"
 
     def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell the coefficient of each term, and the mean of the target where a rule holds."""
         model = fitted.model
         return [
-            {"coefficient": float(coef), "mean_target": float(mean) if isinstance(term, Rule) else None}
-            for term, coef, mean in zip(model.terms, model.coefs, fitted.mean_targets, strict=True)
+            {
+                "coefficient": self.pick(coefs),
+                "mean_target": float(mean) if isinstance(term, Rule) else None,
+                **self.tell_effects(term, coefs),
+            }
+            for term, coefs, mean in zip(model.terms, np.atleast_2d(model.coefs).T, fitted.mean_targets, strict=True)
         ]
+
+    stored_later: ClassVar[Mapping[str, Any]] = {"loss": None}
 
     @classmethod
     def decode(cls, fields: Mapping[str, Value]) -> Self:
-        """Return the meaning, of which a model file tells nothing."""
-        return cls()
+        """Return the meaning of a loss; a model file tells nothing of squared errors."""
+        return cast(Self, fields["loss"].maybe(decode_loss) or cls())
 
     def decode_term(self, term: Term, coefs: FloatArray, evidence: Value | None) -> dict[str, Any]:
         """Tell the coefficient of a term, and the mean of the target where a rule holds."""
-        return {"coefficient": float(coefs[0]), "mean_target": None if evidence is None else evidence.number()}
+        mean = None if evidence is None else evidence.number()
+        return {"coefficient": self.pick(coefs), "mean_target": mean, **self.tell_effects(term, coefs)}
+
+    def pick(self, coefs: FloatArray) -> float:
+        """Return the coefficient that is told of a term: of several outputs that of the one in the middle."""
+        return float(coefs[len(coefs) // 2])
+
+    def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
+        """Tell in words what a term does to each output, where its coefficients do not say it."""
+        return {}
 
     def decode_figures(self, value: Value) -> Figures:
         """Return R squared and the errors on held-out rows."""
         return decode_number_figures(value)
+
+
+@dataclass(frozen=True, eq=False)
+class RateMeaning(NumberMeaning):
+    """A rate, whose logarithm is the score.
+
+    Attributes
+    ----------
+    loss : {"poisson", "gamma", "tweedie"}
+    power : float
+        By which the variance grows with the mean.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("effect", "factor", "mean_target")
+    loss_name = "deviance"
+
+    loss: str = "poisson"
+    power: float = 1.0
+
+    @property
+    def noun(self) -> str:
+        """What is predicted, in a word."""
+        return "amount" if self.power == 2.0 else "rate"
+
+    def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model whose predictions are the exponentials of its scores."""
+        return replace(model, inverse=exponentiate)
+
+    def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
+        """Tell what a term multiplies the rate by."""
+        span = coefs[0] if isinstance(term, Rule) else coefs[0] * (term.upper - term.lower)
+        factor = float(exponentiate(np.array(span)))
+        ends = "" if isinstance(term, Rule) else f" from {term.lower:.4g} to {term.upper:.4g}"
+        return {"factor": factor, "effect": f"{self.noun} x {factor:.3g}{ends}"}
+
+    def encode(self) -> dict[str, Any]:
+        """Return the loss and its power."""
+        return {"loss": {"name": self.loss, "power": self.power}}
+
+    def decode_figures(self, value: Value) -> Figures:
+        """Return the explained deviance and more on held-out rows."""
+        return decode_rate_figures(value)
+
+
+@dataclass(frozen=True, eq=False)
+class HazardMeaning(RateMeaning):
+    """A hazard, whose logarithm is the score but for that of the baseline.
+
+    Attributes
+    ----------
+    link : Baseline, optional
+        The cumulative hazard of a score of 0.
+    """
+
+    about = ("effect", "factor")
+    stored_later: ClassVar[Mapping[str, Any]] = {"baseline": None}
+    loss_name = "partial_deviance"
+
+    loss: str = "cox"
+    link: Baseline | None = None
+
+    @property
+    def noun(self) -> str:
+        """What is predicted, in a word."""
+        return "hazard"
+
+    def encode(self) -> dict[str, Any]:
+        """Return the baseline."""
+        return self.encode_link(self.link)
+
+    def encode_link(self, link: Link | None) -> dict[str, Any]:
+        """Return a baseline."""
+        return {"baseline": encode(link)}
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, Value]) -> Self:
+        """Return the meaning of a model file."""
+        return cls(link=fields["baseline"].maybe(Baseline.decode))
+
+    def decode_link(self, value: Value) -> Link | None:
+        """Return a baseline."""
+        return value.maybe(Baseline.decode)
+
+    def decode_figures(self, value: Value) -> Figures:
+        """Return the concordance of held-out rows."""
+        return decode_hazard_figures(value)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelMeaning(NumberMeaning):
+    """Quantiles of a number, which are the scores.
+
+    Attributes
+    ----------
+    loss : {"quantile", "absolute"}
+    levels : tuple of float
+    """
+
+    about = ("effect", "mean_target")
+    loss_name = "pinball_loss"
+
+    loss: str = "quantile"
+    levels: tuple[float, ...] = (0.5,)
+
+    @property
+    def n_outputs(self) -> int:
+        """One for each level."""
+        return len(self.levels)
+
+    def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
+        """Tell what a term adds to each quantile."""
+        span = 1.0 if isinstance(term, Rule) else term.upper - term.lower
+        ends = "" if isinstance(term, Rule) else f", from {term.lower:.4g} to {term.upper:.4g}"
+        pairs = zip(self.levels, coefs.tolist(), strict=True)
+        parts = [f"{coef * span:+.3g} at the {show_level(level)}" for level, coef in pairs if coef]
+        return {
+            "effect": ", ".join(parts) + ends,
+            "coefficients": None if len(coefs) == 1 else dict(zip(self.levels, coefs.tolist(), strict=True)),
+        }
+
+    def encode(self) -> dict[str, Any]:
+        """Return the loss and the levels."""
+        return {"loss": {"name": self.loss, "levels": list(self.levels)}}
+
+    def decode_figures(self, value: Value) -> Figures:
+        """Return the pinball loss and more on held-out rows."""
+        return decode_level_figures(value, len(self.levels))
+
+
+def exponentiate(scores: FloatArray) -> FloatArray:
+    """Return exponentials: of scores that are logarithms; one that is too large is infinite."""
+    with np.errstate(over="ignore"):
+        return np.exp(scores)
+
+
+def decode_loss(value: Value) -> NumberMeaning:
+    """Return the meaning of the loss of a model file."""
+    fields = value.fields(["name"], {"power": None, "levels": None})
+    name = fields["name"].text(["poisson", "gamma", "tweedie", "quantile", "absolute"])
+    if name not in {"quantile", "absolute"}:
+        return RateMeaning(name, fields["power"].number(1.0, 2.0))
+    levels = fields["levels"].numbers(None, 0.0, 1.0)
+    if not levels.size or (np.diff(levels) <= 0).any():
+        fields["levels"].refuse("one rising level or more")
+    return LevelMeaning(name, tuple(levels.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +375,7 @@ class ClassMeaning(Meaning):
 
     def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model with its labels, and with what its scores say of them."""
-        return replace(model, classes=self.labels, link=link or self.plain)
+        return replace(model, classes=self.labels, link=need_shares(link or self.plain))
 
     def describe_term(self, term: Term, coefs: FloatArray, shares: FloatArray) -> dict[str, Any]:
         """Tell for which class a term speaks most, and what it says about each.

@@ -11,7 +11,7 @@ from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Feature, list_sources
 from rulegrove.design.terms import Linear, Term
-from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.calibration import ClassLink
 from rulegrove.rules.rule import Alias, Rule
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RuleModel:
     intercept: float | FloatArray
     columns: tuple[str, ...] | None = None
     classes: AnyArray | None = None
-    link: Link | None = None
+    link: ClassLink | None = None
     inverse: Callable[[FloatArray], FloatArray] | None = None
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)

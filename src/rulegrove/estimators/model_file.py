@@ -33,14 +33,18 @@ from rulegrove.estimators.saved import (
     read_saved,
     write_document,
 )
+from rulegrove.estimators.survival import RuleEnsembleSurvival
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
 from rulegrove.solvers import Path, Solver
 
-ESTIMATORS: dict[str, type[RuleEnsembleClassifier] | type[RuleEnsembleRegressor]] = {
+Ensemble = RuleEnsembleClassifier | RuleEnsembleRegressor | RuleEnsembleSurvival
+
+ESTIMATORS: dict[str, type[Ensemble]] = {
     "RuleEnsembleClassifier": RuleEnsembleClassifier,
     "RuleEnsembleRegressor": RuleEnsembleRegressor,
+    "RuleEnsembleSurvival": RuleEnsembleSurvival,
 }
 
 
@@ -80,7 +84,7 @@ def save_model(model: BaseRuleEnsemble, path: str | os.PathLike[str]) -> None:
     write_whole(path, dump_model(model))
 
 
-def load_model(path: str | os.PathLike[str]) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+def load_model(path: str | os.PathLike[str]) -> Ensemble:
     """Read a fitted estimator from a model file.
 
     Loading runs no code from the file: every value is checked for type, length and range, and what does not fit
@@ -161,7 +165,7 @@ def _encode_given_rules(model: BaseRuleEnsemble) -> list[str] | None:
     return [rule.text(features) if isinstance(rule, Rule) else str(rule) for rule in model.rules]
 
 
-def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+def parse_model(content: bytes, name: str = "The file") -> Ensemble:
     """Return the estimator of a model file's content; see `load_model`.
 
     Parameters
@@ -173,7 +177,7 @@ def parse_model(content: bytes, name: str = "The file") -> RuleEnsembleClassifie
     return make_model(parse_saved(content, name))
 
 
-def make_model(saved: Saved) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+def make_model(saved: Saved) -> Ensemble:
     """Return the estimator of a model file, with all that its rules do not tell."""
     fields = saved.fields
     model = _make_estimator(fields["parameters"], saved.estimator)
@@ -201,7 +205,7 @@ def make_model(saved: Saved) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
     return model
 
 
-def _make_estimator(value: Value, name: str) -> RuleEnsembleClassifier | RuleEnsembleRegressor:
+def _make_estimator(value: Value, name: str) -> Ensemble:
     """Return the estimator, not yet fitted, with its parameters checked."""
     model = ESTIMATORS[name](**fits.decode_parameters(value, ESTIMATORS[name]))
     try:

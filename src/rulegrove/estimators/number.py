@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Number(Target):
     array([1., 2., 3.])
     """
 
-    losses = ("squared", "huber")
+    losses: ClassVar[tuple[str, ...]] = ("squared", "huber")
     others = "two classes"
     values = "numbers"
     meaning = NumberMeaning()
@@ -44,6 +44,12 @@ class Number(Target):
         # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.
         return replace(self, code=TargetCode.of_numbers(sampled.y, sampled.weights))
 
+    def take_offset(
+        self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
+    ) -> tuple[AnyArray, FloatArray | None]:
+        """Return numbers without what is known."""
+        return y - offset, weights
+
     def tree_loss(self, name: str, targets: FloatArray) -> Loss:
         """Return the squared or the Huber loss."""
         if name != "huber":
@@ -53,7 +59,7 @@ class Number(Target):
 
     def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> NumberFigures:
         """Tell R squared and the errors on held-out rows."""
-        observed = held_out.targets[:, 0] + data.offset
+        observed = held_out.targets[:, 0] + data.offsets[0]
         return judge_numbers(observed, held_out.scores[:, 0], held_out.weights, honest=honest)
 
     def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> NumberFigures:

@@ -207,6 +207,9 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         runs = [[pool.give_back(data.units, settled.selection) for pool in pools] for pools in runs]
         data = data.give_back()
     held_out = score_held_out(data, training.folds, runs)
+    if held_out is not None and (slope := target.find_slope(held_out)) != 1.0:
+        runs = [[pool.stretch(slope) for pool in pools] for pools in runs]
+        held_out = score_held_out(data, training.folds, runs)
     large = Large.average([large_of(pools) for pools in runs])
     fitted, target = link_large(runs, large, target, data, held_out)
     fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan, ridges))
@@ -244,13 +247,15 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
 
 def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
     """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
-    solver = Glmnet() if settings.is_open("solver") else make_solver(settings.solver)
+    chosen = settings.is_open("solver") and settings.validates
+    open_solver = target.choose_solver() if chosen else Glmnet()
+    solver = open_solver if settings.is_open("solver") else make_solver(settings.solver)
     solver.check()
     for name, what in (("monotonic", "hold coefficients to a sign"), ("force_rules", "leave terms without a penalty")):
         asked = getattr(settings, name)
         if asked is not None and asked is not False and not solver.takes_constraints:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
-    if solver.loss_name not in target.losses:
+    if solver.loss_name not in target.losses and not chosen:  # a path of squares finds terms for any loss
         if not isinstance(settings.solver, str):
             why = f", which is for {target.others}"
             raise InvalidInputError(
@@ -320,8 +325,6 @@ def settle(settings: Settings, target: Target, data: TrainingData, solver: BaseS
     if not settings.grows:  # given trees may have seen the rows of a fold, an expert's rules have not
         selection, _ = autos.resolve_choice(settings.selection, settings.trees is None, drawn=False)
         honest = settings.honest_cv != "auto" and bool(settings.honest_cv)
-    if settings.is_open("solver") and settings.validates:
-        solver = target.choose_solver(solver)
     return Settled(solver, selection, honest, data.n_counted)
 
 
@@ -401,7 +404,7 @@ def refit_runs(
     stage = progress.stage("Solving again")
     refitted, ridges = [], []
     for run, pools in enumerate(runs):
-        again, ridge = refit_pools(data, plan.folds, pools, by_rows=target.needs_rows, n_threads=plan.n_threads)
+        again, ridge = refit_pools(data, plan.folds, pools, likelihood=target.likelihood, n_threads=plan.n_threads)
         refitted.append(again)
         ridges += [] if ridge is None else [ridge]
         stage(1 + run, len(runs))
@@ -444,7 +447,8 @@ def link_large(
     fitted = make_model(data, [[pool.design.margins for pool in pools] for pools in runs], large)
     first = runs[0][0].outputs[0]
     target, model = target.finish(fitted, first.solver, held_out, refitted=first.refitted is not None)
-    return replace(fitted, model=model, class_shares=share_rules(target, data, [model])), target
+    fitted = replace(fitted, model=model, class_shares=share_rules(target, data, [model]))
+    return target.describe(data, fitted), target
 
 
 def finish(pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: dict[str, Any]) -> Fit:

@@ -1,14 +1,22 @@
 """`RuleEnsembleRegressor`."""
 
+from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from rulegrove._typing import FloatArray
-from rulegrove._validation import StrOptions
-from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove._validation import Interval, StrOptions, check_offset, check_regression_target, check_weights
+from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
+from rulegrove.estimators.level import Bounded, Level, check_levels
 from rulegrove.estimators.number import Number
 from rulegrove.estimators.presets import OF_REGRESSOR
+from rulegrove.estimators.rate import Rate
+from rulegrove.estimators.target import Target
+
+POWERS = {"poisson": 1.0, "gamma": 2.0, "tweedie": None}  # of the losses of rates; None for the parameter
+LOSSES = {"squared", "huber", "absolute", "quantile", *POWERS}
 
 
 class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
@@ -24,6 +32,16 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         What the parameters that are left at their defaults become: "accurate" takes its time for a low error,
         "readable" keeps the list and its rules short, "fast" saves time at some error. A parameter that is set to
         anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
+    loss : {"squared", "huber", "absolute", "quantile", "poisson", "gamma", "tweedie"}, default="squared"
+        What predictions are to be near to. "squared": the mean. "huber": the mean of all but outliers, whose errors
+        count less. "absolute": the median. "quantile": the quantiles of the levels `quantile`. "poisson" of counts,
+        "gamma" of positive amounts and "tweedie" of totals that may be 0: the mean rate, whose logarithm is the score,
+        so that a rule multiplies it.
+    quantile : float or sequence of float, default=0.5
+        Level of the quantile to predict with ``loss="quantile"``, or several; then `predict` has a column for each,
+        which never cross.
+    power : float, default=1.5
+        By which the variance grows with the mean with ``loss="tweedie"``, from 1 (counts) to 2 (amounts).
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, "auto" or None, default="auto"
@@ -226,25 +244,109 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseRuleEnsemble._parameter_constraints,
+        "loss": [StrOptions(LOSSES)],
+        "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
+        "power": [Interval(Real, 1, 2, closed="both")],
         "tree_loss": [StrOptions({"auto", "squared", "huber"})],
     }
 
     _presets = OF_REGRESSOR
 
-    def make_target(self) -> Number:
-        """Return the kind of target."""
-        return Number()
+    def __init__(
+        self,
+        *,
+        preset: str | None = None,
+        loss: str = "squared",
+        quantile: Any = 0.5,
+        power: float = 1.5,
+        n_candidates: int = 2000,
+        max_terms: int | str | None = "auto",
+        max_rules: int | None = None,
+        n_runs: int = 1,
+        mean_leaves: float = 4.0,
+        subsample: Any = "auto",
+        shrinkage: float = 0.03,
+        max_features: Any = None,
+        min_samples_leaf: int = 5,
+        min_impurity: float = 0.0,
+        max_conditions: int | None = None,
+        max_attributes: int | None = None,
+        interactions: Any = None,
+        max_bins: int = 255,
+        max_correlation: float = 0.9,
+        stable: bool | float = False,
+        n_resamples: int = 0,
+        monotonic: Any = None,
+        terms: str = "both",
+        trees: Any = None,
+        rules: Any = None,
+        force_rules: bool = False,
+        tree_loss: str = "auto",
+        categorical_features: Any = "auto",
+        numeric_features: Any = None,
+        identifiers: Any = "auto",
+        solver: Any = "auto",
+        selection: str | float = "auto",
+        cv: Any = 5,
+        honest_cv: bool | str = "auto",
+        evidence: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        store_parameters(self, locals())
 
-    def predict(self, X: Any) -> FloatArray:
+    def make_target(self) -> Target:
+        """Return the kind of target."""
+        if self.loss in POWERS:
+            return Rate(power=float(POWERS[self.loss] or self.power))
+        if self.loss in {"quantile", "absolute"}:
+            return Level(levels=check_levels(self.quantile) if self.loss == "quantile" else (0.5,), name=self.loss)
+        return Bounded() if self.loss == "huber" else Number()
+
+    def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> FloatArray:
         """Predict the target.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+        exposure : array-like of shape (n_samples,), optional
+            For how much each row stands; without it predictions are rates.
+        offset : array-like of shape (n_samples,), optional
+            What is known to add to the score of each row.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         scores = self._scores(X)
+        known = check_offset(exposure, offset, len(scores), log_link=self.make_target().log_link)
+        if known is not None:
+            scores = scores + (known if scores.ndim == 1 else known[:, None])
         return self.model_.decide(scores)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
+        """Return the share of the loss that is explained: R squared, or D squared for losses other than "squared".
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Totals, if there is an exposure.
+        sample_weight : array-like of shape (n_samples,), optional
+        exposure, offset
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            One minus the loss of the predictions over that of the best single number, both of which have the
+            factor of the loss as it is usual: deviances of rates, pinball losses of quantiles.
+        """
+        predicted, target = self.predict(X), self.recall_target()
+        observed = check_regression_target(self, y, len(predicted))
+        weights = check_weights(sample_weight, len(predicted))
+        known = check_offset(exposure, offset, len(predicted), log_link=target.log_link)
+        if known is not None:
+            observed, weights = target.take_offset(observed, weights, known)
+        return target.compare(observed, predicted, np.ones(len(predicted)) if weights is None else weights).score

@@ -25,7 +25,8 @@ _STYLE = "text-align:left;vertical-align:top;white-space:pre-line"
 # Columns of `RuleTable.to_dict` and the fields of a term that they hold: of any term, and about its target.
 _COLUMNS = {name: name for name in ("rank", "kind", "rule", "coefficient", "importance", "support")} | {"rule": "text"}
 _ABOUT = {"class": "speaks_for"} | {
-    name: name for name in ("confidence", "base_rate", "probability_from", "probability_to", "mean_target")
+    name: name
+    for name in ("confidence", "base_rate", "probability_from", "probability_to", "factor", "effect", "mean_target")
 }
 
 
@@ -58,6 +59,12 @@ class RankedTerm:
         attribute. Other terms are left out of account. None in regression, and where base rates are not known.
     mean_target : float or None
         Mean of the target where the rule holds (regression); None otherwise.
+    factor : float or None
+        What the rule multiplies a rate by; a linear term does that from the lower to the upper end of its line. None
+        for other targets.
+    effect : str or None
+        What the term does in words, such as "rate x 1.4" or "+3.2 at the 90 % quantile"; None where the coefficient
+        says it.
     speaks_for : object
         The class that the term says most about; None in regression.
     against : bool
@@ -92,6 +99,8 @@ class RankedTerm:
     probability_from: float | None = None
     probability_to: float | None = None
     mean_target: float | None = None
+    factor: float | None = None
+    effect: str | None = None
     speaks_for: Any = None
     against: bool = False
     coefficients: dict[Any, float] | None = None
@@ -123,6 +132,8 @@ class RankedTerm:
             start, more = f"The more {self.text}", f"{self.coefficient:+.4g} a unit"
         else:
             start, more = f"If {self.text}", f"{self.coefficient:+.4g}, on {self.support:.1%} of the rows"
+        if self.effect is not None:
+            return f"{start}: {self.effect} ({more})."
         if self.speaks_for is None:
             return f"{start}: the prediction changes by {more}."
         label, likely = printable(str(self.speaks_for)), "less" if self.against else "more"
@@ -161,6 +172,7 @@ _CELLS: dict[str, tuple[str, Callable[[RankedTerm], str]]] = {
     "confidence": ("confidence", lambda term: _percent(term.confidence)),
     "probability_to": ("probability", _show_change),
     "speaks_for": ("class", lambda term: printable(f"{'not ' * term.against}{term.speaks_for}")),
+    "effect": ("effect", lambda term: printable(term.effect or "")),
     "mean_target": ("mean target", lambda term: "" if term.mean_target is None else f"{term.mean_target:.4g}"),
 }
 
@@ -230,7 +242,8 @@ class RuleTable(Sequence[RankedTerm]):
         -------
         dict of list
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate,
-            probability_from, probability_to`` for classes or ``mean_target`` for regression. More than two classes each
+            probability_from, probability_to`` for classes or ``mean_target`` for regression, with ``effect`` and
+            ``factor`` where the target is a rate. More than two classes each
             have a ``coefficient of`` and a ``share of``. Where lists were made anew, ``returns, thresholds``.
         """
         names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}

@@ -27,7 +27,7 @@ from rulegrove.estimators._file_recurrence import decode_spans, encode_spans
 from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front, need_front, settle_length
-from rulegrove.estimators.meaning import ClassMeaning, Meaning, NumberMeaning
+from rulegrove.estimators.meaning import ClassMeaning, HazardMeaning, Meaning, NumberMeaning
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.recurrence import tell_spans
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
@@ -41,6 +41,7 @@ MAX_WORDS = 2**28  # characters of all terms in words: a short file can have a l
 MEANINGS: dict[str, type[Meaning]] = {  # by the estimator
     "RuleEnsembleClassifier": ClassMeaning,
     "RuleEnsembleRegressor": NumberMeaning,
+    "RuleEnsembleSurvival": HazardMeaning,
 }
 _NEEDED = ["format", "version", "written_by", "estimator", "parameters", "features", "named_features", "intercepts"]
 _NEEDED += ["terms", "candidates", "outputs"]

@@ -7,21 +7,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
+from rulegrove.estimators._lists import MadeLists
 from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Agreement, Figures
+from rulegrove.estimators.loss_judging import RateAgreement
 from rulegrove.estimators.meaning import Meaning
 from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.settings import Settings
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Joint
+from rulegrove.likelihoods import Likelihood
 from rulegrove.losses import Loss
-from rulegrove.projection import OfNumbers, Projection
+from rulegrove.projection import OfNumbers, Point, Projection
 from rulegrove.rules.rule import Rule
-from rulegrove.solvers import BaseSolver
+from rulegrove.solvers import BaseSolver, Glmnet
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,10 +43,6 @@ class Target(ABC):
         What other losses are for, in words.
     values : {"classes", "numbers"}
         What the values are before they are encoded.
-    projection : Projection
-        How a short list is brought near to what the large model says.
-    needs_rows : bool
-        Whether its likelihood needs rows; that of numbers has enough of their sums.
     code : TargetCode
         How values become numbers, once it is learned.
     fitted_link : Temperature or Curves, optional
@@ -52,14 +52,35 @@ class Target(ABC):
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
     values: ClassVar[str]
-    projection: ClassVar[Projection] = OfNumbers()
-    needs_rows: ClassVar[bool] = False
     code: TargetCode = UNLEARNED
     fitted_link: Link | None = None
+
+    @property
+    def projection(self) -> Projection:
+        """How a short list is brought near to what the large model says."""
+        return OfNumbers()
+
+    @property
+    def likelihood(self) -> Likelihood | None:
+        """What the terms of the path are solved for by; None for squared errors, of which sums tell all."""
+        return None
 
     @abstractmethod
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values of a table in memory as an array, or refuse them."""
+
+    @property
+    def log_link(self) -> bool:
+        """Whether scores are logarithms of what is predicted, so that an exposure can be given."""
+        return False
+
+    def take_offset(
+        self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
+    ) -> tuple[AnyArray, FloatArray | None]:
+        """Return targets and weights without what is known to add to the scores of rows."""
+        raise InvalidInputError(
+            "`exposure` and `offset` are for a RuleEnsembleRegressor, whose target is a number; leave them out."
+        )
 
     @abstractmethod
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
@@ -95,9 +116,9 @@ class Target(ABC):
         """Return the target with what the number of rows decides."""
         return self
 
-    def choose_solver(self, solver: BaseSolver) -> BaseSolver:
-        """Return the solver whose path finds the terms, where none is named; the given one is the lasso."""
-        return solver
+    def choose_solver(self) -> BaseSolver:
+        """Return the solver whose path finds the terms, where none is named: the lasso by default."""
+        return Glmnet()
 
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return how several outputs are solved together, if they are."""
@@ -145,6 +166,10 @@ class Target(ABC):
         """
         return scores
 
+    def liken(self, said: FloatArray) -> FloatArray:
+        """Return what lines say on a scale on which differences are told: `FrontLine.fidelity`."""
+        return said
+
     def measure_rows(self, scores: FloatArray, said: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the loss and the error of every held-out row.
 
@@ -160,8 +185,36 @@ class Target(ABC):
         losses = np.sum((targets - scores) ** 2, axis=1)
         return losses, losses
 
+    def find_slope(self, held_out: HeldOut) -> float:
+        """Return what coefficients of the large model are to be multiplied by, as held-out scores tell."""
+        return 1.0
+
+    def finish_lists(self, made: MadeLists) -> list[list[Point]]:
+        """Return lists that are near to the large model, with coefficients that are also right on the training rows."""
+        return made.lists
+
+    def judge_folds(
+        self, held_out: HeldOut, folds: IntArray, score: Callable[[int], tuple[IntArray, FloatArray]]
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return losses of held-out rows by every line, and without terms, where other rows matter; None where not.
+
+        Parameters
+        ----------
+        held_out : HeldOut
+        folds : ndarray of shape (n_rows,)
+            Fold of every row.
+        score : callable
+            Gives all rows of the training and their scores by the lines that were made without a fold, an ndarray of
+            shape (n_lines, n_rows, n_outputs).
+        """
+        return None
+
+    def lose_base(self, targets: FloatArray) -> FloatArray:
+        """Return what `base_loss` goes by, of rows: the targets, or the loss of a model without terms."""
+        return targets
+
     def base_loss(self, means: FloatArray, mean_squares: FloatArray) -> float:
-        """Return the loss of always saying the mean, from the means of the targets and of their squares."""
+        """Return the loss of always saying the mean, from the means of what `lose_base` tells and of its squares."""
         return max(float(np.sum(mean_squares - means**2)), 0.0)
 
     def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -186,6 +239,10 @@ class Target(ABC):
         """Return the target of a model file."""
         return self
 
+    def describe(self, data: TrainingData, fitted: Fitted) -> Fitted:
+        """Return the terms of a model with means of the target where rules hold, in the units of the user."""
+        return fitted
+
     def share_rules(self, data: TrainingData, rules: Sequence[Rule]) -> FloatArray | None:
         """Tell what the training rows say of rules beyond the statistics, if their meaning needs that: class shares."""
         return None
@@ -199,7 +256,7 @@ class Target(ABC):
         """Tell how well other rows are predicted, by the places of their classes or by their numbers."""
 
     @abstractmethod
-    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement | RateAgreement:
         """Compare predictions with what came true, as the `score` of the estimator does."""
 
     def draw_by(self, *, validates: bool) -> dict[str, Any]:

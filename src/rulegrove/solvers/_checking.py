@@ -9,7 +9,7 @@ from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._warn import warn_user
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError, NotConvergedWarning
-from rulegrove.losses import LOSSES, Loss, SmoothLoss, find_loss
+from rulegrove.losses import LOSSES, Absolute, Loss, Quantile, SmoothLoss, find_loss
 from rulegrove.solvers.base import BaseSolver, Path, Problem
 
 
@@ -29,6 +29,8 @@ def check_loss(solver: BaseSolver) -> None:
         raise InvalidInputError(f"`loss` of {name} must be one of {', '.join(LOSSES)}; got {loss!r}.")
     own = find_loss(loss)
     if not solver.takes_loss(own):
+        if isinstance(own, (Absolute, Quantile)):
+            raise InvalidInputError(f"{name} cannot take loss={loss!r}; trees can grow on it, but no solver takes it.")
         able = "Glmnet" if isinstance(own, SmoothLoss) else "Pathbuild"
         way_out = f"{able}(loss={loss!r}) can" if own.name in LOSSES else f"{able} takes others, see `rulegrove.losses`"
         raise InvalidInputError(f"{name} cannot take loss={loss!r}; {way_out}.")

@@ -40,7 +40,7 @@ _MAX_PASSES = 10_000  # of coordinate descent in one step
 _MAX_HALVINGS = 30
 _ROUNDING = 1e-14  # of an objective: smaller differences say nothing
 _MAX_ROUNDS = 10  # of giving up the pull of rows, before a dual point is given up
-_NULL_TOL = 1e-9  # to which a model without penalised terms is fitted, in units of the loss of y = 1 at a score of 0
+_NULL_TOL = 1e-9  # to which a model without penalised terms is fitted, in units of the loss without any terms
 _NULL_STEPS = 100  # classes that these terms separate are told apart ever better
 _TINY = np.finfo(np.float64).tiny
 
@@ -168,9 +168,17 @@ class State:
 
     @property
     def row_weights(self) -> FloatArray:
-        """Weight times curvature of each row, for a quadratic model."""
+        """Weight times curvature of each row, or of it in each of several parts, for a quadratic model."""
         rows = self.fit.rows
-        return rows.weights * self.fit.loss.model_curvature(rows.y, self.scores)
+        return self.fit.loss.model_weights(rows.y, self.scores, rows.weights)
+
+    @property
+    def residual(self) -> float:
+        """Length of the targets minus their means."""
+        rows, loss = self.fit.rows, self.fit.loss
+        if loss.pull_share is None:
+            return float(np.sqrt(rows.weights @ loss.residual(rows.y, self.scores) ** 2))
+        return float(np.sqrt((self.pull**2 / np.maximum(rows.weights, _TINY)).sum())) / loss.pull_share
 
     def gradient(self, rows: Rows) -> FloatArray:
         """Return ``X'pull / N`` of the balanced pull."""
@@ -360,9 +368,9 @@ class SmoothNet(Net):
             missing = (~terms.inside & penalty.wanted(self._grad)).any()
             if gap <= self.tol or steps >= self.max_iter or (stuck and not missing):
                 break
-        residual = self.fit.loss.residual(rows.y, self._state.scores)
-        length = float(np.sqrt(rows.weights @ residual**2))
-        return Solution(self._state.coef, self._state.intercept, self._state.risk, length, gap, steps)
+        state = self._state
+        intercept = state.intercept if self.fit.loss.takes_intercept else 0.0
+        return Solution(state.coef, intercept, state.risk, state.residual, gap, steps)
 
     def _solve_inside(self, gap: float, penalty: Penalty, tol: float, max_steps: int) -> tuple[State, int, bool]:
         """Minimise over the terms of the working set: the point, the steps, whether rounding stopped them."""
@@ -427,13 +435,19 @@ def newton_step(rows: Rows, state: State, curvature: Curvature, penalty: Penalty
     return None
 
 
+def null_risk(rows: Rows, loss: SmoothLoss) -> float:
+    """Return the mean loss of the best constant above the least that each row can have."""
+    scores = np.full(len(rows.y), float(loss.best_constant(rows.y, rows.weights)))
+    return loss.evaluate(rows.y, scores, rows.weights, curved=False)[0] / rows.weight
+
+
 def null_fit(rows: Rows, loss: SmoothLoss, penalty: Penalty) -> tuple[FloatArray, float]:
     """Return coefficients and intercept of the model without penalised terms."""
     coef, intercept = np.zeros(rows.n_terms), float(loss.best_constant(rows.y, rows.weights))
     spared = penalty.spared
     if not spared.size:
         return coef, intercept
-    tol = _NULL_TOL * float(loss.value(np.ones(1), np.zeros(1))[0])
+    tol = _NULL_TOL * null_risk(rows, loss)
     inner = replace(penalty.take(spared), l1=1.0, l2=0.0)
     solution = SmoothNet(rows.take(spared), loss, inner, tol, _NULL_STEPS).follow(np.ones(1), coef[spared], intercept)
     coef[spared] = solution.coefs[0]

@@ -143,7 +143,8 @@ class Glmnet(BaseSolver):
         if loss.sums_suffice:
             return penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
         penalty = Penalty.of(problem, self._l1_ratio)
-        if loss.pull_share is not None and not penalty.spared.size:  # the target minus its mean is all that pulls
+        if loss.pull_share is not None and loss.takes_intercept and not penalty.spared.size:
+            # The target minus its mean is all that pulls.
             return loss.pull_share * penalty_grid(problem, self._l1_ratio, self.n_penalties, self.penalty_ratio)
         largest = newton.largest_pull(check_targets(self, loss, problem), loss, penalty)
         return grid_below(largest / least_ratio(self._l1_ratio), self.n_penalties, self.penalty_ratio)
@@ -260,7 +261,7 @@ class Glmnet(BaseSolver):
         loss = self._smooth_loss
         rows = check_targets(self, loss, problem)
         null, floor = loss.best_constant(rows.y, rows.weights), loss.floor(rows.y, rows.weights)
-        null_objective = float(rows.risks(loss, np.zeros((1, rows.n_terms)), np.array([null]))[0]) - floor
+        null_objective = newton.null_risk(rows, loss)
         tol = float(self.tol) * null_objective
         began = time.perf_counter()
         penalty = Penalty.of(problem, self._l1_ratio)

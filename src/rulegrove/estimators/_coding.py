@@ -1,0 +1,128 @@
+"""How numbers become what paths and statistics are about, where they are not the numbers themselves.
+
+A path goes by squared errors. It finds the terms that matter for another loss if its targets are that loss's pulls at a
+model without terms, and these are kept one to one, so that the numbers can be had back wherever rows are judged.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+
+
+class Coding(ABC):
+    """Numbers as the fit has them, and back.
+
+    Attributes
+    ----------
+    offsets, scales : ndarray of shape (n_outputs,)
+        What a score in the units of the fit is multiplied by, and what is added then, for the units of the user.
+    """
+
+    offsets: FloatArray
+    scales: FloatArray
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns that a number becomes."""
+        return len(self.offsets)
+
+    @abstractmethod
+    def code(self, y: FloatArray) -> FloatArray:
+        """Return numbers as the fit has them, of shape (n_rows, n_outputs)."""
+
+    @abstractmethod
+    def observe(self, values: FloatArray) -> FloatArray:
+        """Return numbers in the units of scores, of shape (n_rows, n_outputs), from what `code` has made of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios(Coding):
+    """Rates as multiples of their mean: the score is the logarithm of the multiple.
+
+    Attributes
+    ----------
+    mean : float
+
+    Examples
+    --------
+    >>> coding = Ratios(2.0)
+    >>> coding.code(np.array([1.0, 4.0])).ravel(), coding.offsets.round(4)
+    (array([0.5, 2. ]), array([0.6931]))
+    """
+
+    mean: float
+
+    @property
+    def offsets(self) -> FloatArray:  # type: ignore[override]
+        """The logarithm of the mean."""
+        return np.log([self.mean])
+
+    @property
+    def scales(self) -> FloatArray:  # type: ignore[override]
+        """One."""
+        return np.ones(1)
+
+    def code(self, y: FloatArray) -> FloatArray:
+        """Return multiples of the mean."""
+        return np.asarray(y / self.mean)[:, None]
+
+    def observe(self, values: FloatArray) -> FloatArray:
+        """Return the multiples themselves."""
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Bent(Coding):
+    """Numbers bent towards a level above a quantile and towards another below it, as its pinball loss pulls.
+
+    An error counts in full where it is small, and less and less the larger it is. What is below weighs as much in all
+    as what is above.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        Of each output's quantile.
+    quantiles : tuple of float
+        In units of the scale.
+    middle, scale : float
+        What numbers are measured from and by.
+
+    Examples
+    --------
+    >>> coding = Bent((0.5,), (0.0,), middle=10.0, scale=2.0)
+    >>> coding.code(np.array([8.0, 10.0, 12.0, 1e9])).ravel().round(4)
+    array([-0.25,  0.  ,  0.25,  0.5 ])
+    >>> coding.observe(coding.code(np.array([8.0, 12.0]))).ravel()
+    array([-1.,  1.])
+    """
+
+    levels: tuple[float, ...]
+    quantiles: tuple[float, ...]
+    middle: float
+    scale: float
+
+    @property
+    def offsets(self) -> FloatArray:  # type: ignore[override]
+        """The middle."""
+        return np.full(len(self.levels), self.middle)
+
+    @property
+    def scales(self) -> FloatArray:  # type: ignore[override]
+        """The scale."""
+        return np.full(len(self.levels), self.scale)
+
+    def code(self, y: FloatArray) -> FloatArray:
+        """Return numbers that lie between each level minus one and the level."""
+        errors = (y / self.scale - self.middle / self.scale)[:, None] - np.array(self.quantiles)
+        levels = np.array(self.levels)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.where(errors > 0.0, levels, 1.0 - levels) * errors / (1.0 + np.abs(errors)))
+
+    def observe(self, values: FloatArray) -> FloatArray:
+        """Return numbers in units of the scale, from the middle on."""
+        levels = np.array(self.levels)
+        shares = values / np.where(values > 0.0, levels, 1.0 - levels)
+        return np.asarray(shares / (1.0 - np.abs(shares)) + np.array(self.quantiles))

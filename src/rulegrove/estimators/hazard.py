@@ -1,0 +1,233 @@
+"""A target that is a time until an event, which some rows have not had yet when they were last seen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
+from rulegrove.estimators._fitted import HeldOut
+from rulegrove.estimators._lists import MadeLists
+from rulegrove.estimators._sampling import Sampled
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.baseline import Baseline
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.figures import Agreement
+from rulegrove.estimators.loss_figures import HazardFigures
+from rulegrove.estimators.meaning import HazardMeaning, Meaning
+from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.rate import Rate
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.projection import Point
+from rulegrove.solvers import BaseSolver
+from rulegrove.survival import PartialLikelihood, SurvivalTimes, Ties, concordance, cumulative_hazard, solve_cox
+
+PRIOR_EVENTS = 1000.0  # as much as so many events counts what the large model says of a coefficient
+COX_ROWS = 5000  # rows at most that coefficients of lists are solved for on
+STATED_TIMES = 1000  # at which a cumulative hazard is told at most
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hazard(Rate):
+    """The hazard of an event, whose logarithm is the score but for what depends on time alone.
+
+    Cox's partial likelihood is, at a given cumulative hazard H of the baseline, that of a count of events with the
+    exposure H(t) [1]_. So a row is a rate, its event over the exposure that all rows together tell, which finds the
+    terms as it does for other rates. The coefficients of lists are then those of the partial likelihood itself.
+
+    Attributes
+    ----------
+    ties : {"efron", "breslow"}
+    times : SurvivalTimes, optional
+        Of the rows of the fit.
+    row_weights : ndarray of shape (n_rows,), optional
+        Of these, as they were given.
+
+    References
+    ----------
+    .. [1] Whitehead (1980). "Fitting Cox's regression model to survival data using GLIM". Applied Statistics 29(3).
+    """
+
+    ties: Ties = "efron"
+    times: SurvivalTimes | None = None
+    row_weights: FloatArray | None = None
+
+    def expose(self, times: SurvivalTimes, weights: FloatArray | None) -> tuple[Self, FloatArray, FloatArray]:
+        """Return the target of these rows, with the rate and the weight of each."""
+        hazard = cumulative_hazard(times, weights=weights, ties="breslow")
+        exposure = np.asarray(hazard(times.time))
+        if times.entry is not None:
+            exposure = exposure - np.asarray(hazard(times.entry))
+        own = exposure if weights is None else weights * exposure
+        rates = np.divide(times.event, exposure, out=np.zeros(len(times)), where=exposure > 0.0)
+        return replace(self, times=times, row_weights=weights), rates, own
+
+    @property
+    def meaning(self) -> HazardMeaning:
+        """What terms multiply the hazard by."""
+        baseline = self.fitted_link
+        return HazardMeaning(link=baseline if isinstance(baseline, Baseline) else None)
+
+    def learn(self, sampled: Sampled, *, validates: bool) -> Self:
+        """Return the target with the times of the rows to learn from."""
+        assert self.times is not None
+        found = super().learn(sampled, validates=validates)
+        weights = None if self.row_weights is None else self.row_weights[sampled.positions]
+        return replace(found, times=self.times.take(sampled.positions), row_weights=weights)
+
+    def _likelihood_of(self, rows: IntArray) -> PartialLikelihood:
+        """Return the partial likelihood of some rows."""
+        assert self.times is not None
+        weights = None if self.row_weights is None else self.row_weights[rows]
+        return PartialLikelihood(self.times.take(rows), weights, self.ties)
+
+    def find_slope(self, held_out: HeldOut) -> float:
+        """Return the slope of the partial likelihood: the hazard that all rows together tell is too even over time."""
+        found = solve_cox(held_out.scores, self._likelihood_of(held_out.rows), ridge=1e-6, tol=1e-7)
+        return max(float(found.coef[0]), 1e-3)
+
+    def finish_lists(self, made: MadeLists) -> list[list[Point]]:
+        """Return lists whose coefficients are those of the partial likelihood, drawn to what the large model says.
+
+        What it says counts as much as some events; terms without a penalty go by the rows alone.
+        """
+        made = replace(made, rows=made.data.draw(made.rows, COX_ROWS))
+        likelihood = self._likelihood_of(made.rows)
+        columns, values = made.evaluate(0)
+        spread, signs = values.var(axis=0), made.constraints.signs(made.large.terms[0].take(columns))
+        forced = made.constraints.unpenalised(made.large.terms[0])
+        ridge = PRIOR_EVENTS / likelihood.total_weight * spread
+        if forced is not None:
+            ridge[forced[columns]] = 0.0
+        finished: list[list[Point]] = []
+        for ((coef, _),) in made.lists:
+            used, wide = np.flatnonzero(coef[columns]), np.zeros_like(coef)
+            if used.size:
+                start = coef[columns[used]]
+                own_signs = None if signs is None else signs[used]
+                found = solve_cox(values[:, used], likelihood, ridge[used], start, own_signs, start, tol=1e-7)
+                wide[columns[used]] = found.coef
+            finished.append([(wide, -float(np.mean(values @ wide[columns])))])
+        return finished
+
+    def finish(
+        self, fitted: Fitted, solver: BaseSolver, held_out: HeldOut | None, *, refitted: bool
+    ) -> tuple[Self, RuleModel]:
+        """Return the target with the baseline of the large model, and the model with it."""
+        target = replace(self, fitted_link=self.link_list(held_out))
+        return target, target.meaning.link_model(fitted.model, target.fitted_link)
+
+    def link_list(self, held_out: HeldOut | None) -> Link | None:
+        """Return the cumulative hazard of the baseline, by scores of held-out rows."""
+        if held_out is None:
+            return None
+        assert self.times is not None
+        weights = None if self.row_weights is None else self.row_weights[held_out.rows]
+        found = cumulative_hazard(self.times.take(held_out.rows), held_out.scores[:, 0], weights, self.ties)
+        return Baseline.thinned(found.x, found.y, STATED_TIMES)
+
+    def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model of another length with its own baseline."""
+        return self.meaning.link_model(model, link)
+
+    def judge_folds(
+        self, held_out: HeldOut, folds: IntArray, score: Callable[[int], tuple[IntArray, FloatArray]]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return minus what each held-out row adds to the cross-validated partial likelihood.
+
+        That of a fold is what its rows add to the partial likelihood of all rows [1]_. An event adds its own term. By
+        being at risk, rows lessen the terms of the events of others; of that each has a part in proportion to its risk.
+
+        References
+        ----------
+        .. [1] Verweij, van Houwelingen (1993). "Cross-validation in survival analysis". Statistics in Medicine 12(24).
+        """
+        losses = np.empty(0)
+        for fold in np.unique(folds[held_out.rows]).tolist():
+            rows, scores = score(int(fold))
+            added = self._add(rows, folds == fold, np.concatenate([scores, np.zeros((1, *scores.shape[1:]))]))
+            losses = losses if losses.size else np.empty((len(added), held_out.rows.size))
+            here = np.flatnonzero(folds[held_out.rows] == fold)
+            losses[:, here] = -added[:, np.searchsorted(rows, held_out.rows[here])]
+        if held_out.weights is not None:  # of the rates, by which the losses are going to be multiplied
+            losses /= held_out.weights
+        return losses[:-1], losses[-1]
+
+    def _add(self, rows: IntArray, held_out: BoolArray, scores: FloatArray) -> FloatArray:
+        """Return what each row of a fold adds to the partial likelihood, by every line of scores of all rows."""
+        without = rows[~held_out[rows]]
+        assert self.times is not None
+        of_all, of_rest = self.times.take(rows), self.times.take(without)
+        fold = held_out[rows]
+        weights = np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
+        grid = np.unique(of_all.time[of_all.event])
+        added = np.zeros(scores.shape[:2])
+        for place, own in enumerate(scores[:, :, 0]):
+            risk = weights * np.exp(own - own.max())
+            total = _sum_at_risk(of_all, risk, grid)
+            rest = _sum_at_risk(of_rest, risk[~fold], grid)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs, share = np.log(total), (total - rest) / total
+                lost = np.where(rest > 0.0, -np.log1p(-np.minimum(share, 1.0 - 1e-15)), 0.0)
+            others = of_rest.event
+            counts = np.bincount(np.searchsorted(grid, of_rest.time[others]), weights[~fold][others], len(grid))
+            per_risk = np.divide(
+                counts * lost, total - rest, out=np.zeros(len(grid)), where=total - rest > 1e-12 * total
+            )
+            until = np.concatenate([[0.0], np.cumsum(per_risk)])
+            seen = until[np.searchsorted(grid, of_all.time, side="right")]
+            if of_all.entry is not None:
+                seen = seen - until[np.searchsorted(grid, of_all.entry, side="right")]
+            added[place] = -risk * seen
+            event = of_all.event
+            at = np.searchsorted(grid, of_all.time[event])
+            added[place, event] += weights[event] * (own[event] - own.max() - logs[at])
+        return added
+
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> HazardFigures:  # type: ignore[override]
+        """Tell the concordance of held-out rows."""
+        assert self.times is not None
+        weights = None if self.row_weights is None else self.row_weights[held_out.rows]
+        return judge_hazards(self.times.take(held_out.rows), held_out.scores[:, 0], weights, honest=honest)
+
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> HazardFigures:  # type: ignore[override]
+        """Tell the concordance of other rows."""
+        raise InvalidInputError("Rows of survival times are judged by `score`.")
+
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:  # type: ignore[override]
+        """Refuse sums: concordance is of pairs of rows."""
+        raise InvalidInputError("Concordance is of pairs of rows, so that parts of a table cannot be judged apart.")
+
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Refuse to draw times."""
+        raise InvalidInputError("The null distribution of interactions is not known for survival times.")
+
+    def recall_meaning(self, meaning: Meaning) -> Self:
+        """Return the target of a model file."""
+        return replace(self, fitted_link=meaning.link)
+
+
+def _sum_at_risk(times: SurvivalTimes, values: FloatArray, grid: FloatArray) -> FloatArray:
+    """Return the sum of values of rows at risk at each time of a grid."""
+
+    def count_after(moments: FloatArray) -> FloatArray:
+        """Return the sum of values of rows whose moment is at each time of the grid or later."""
+        ends = np.bincount(np.searchsorted(grid, moments, "right"), values, len(grid) + 1)
+        return np.asarray(np.cumsum(ends[::-1])[::-1][1:])
+
+    sums = count_after(times.time)
+    return sums if times.entry is None else sums - count_after(times.entry)
+
+
+def judge_hazards(
+    times: SurvivalTimes, scores: FloatArray, weights: FloatArray | None, *, honest: bool = True
+) -> HazardFigures:
+    """Compare the order of risks with that of events."""
+    return HazardFigures(
+        n_rows=len(times),
+        honest=honest,
+        weighted=weights is not None,
+        concordance=concordance(times, scores, weights),
+        n_events=int(times.event.sum()),
+    )

@@ -1,0 +1,193 @@
+"""How well rates and quantiles are predicted on some rows, as records that need nothing of what fits."""
+
+from dataclasses import dataclass, field
+
+from rulegrove._typing import FloatArray
+from rulegrove.estimators.figures import Figures, Reliability, show_number, show_share
+
+
+@dataclass(frozen=True, eq=False)
+class RateFigures(Figures):
+    """How well rates are predicted on some rows, which count by the weights of the fit and by their exposure.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    d2 : float
+        Share of the deviance that is explained: one minus the deviance over that of the mean rate of the training.
+    deviance, base_deviance : float
+        Mean deviance of the predictions, and of the mean rate.
+    mean, predicted_mean : float
+        Mean rate that came true, and that was predicted.
+    reliability : Reliability
+        Rows in tenths by their predicted rates: what was predicted in each on average, and what came true.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.estimators.loss_judging import judge_rates
+    >>> from rulegrove.losses import Poisson
+    >>> y = np.array([1.0, 3.0])
+    >>> figures = judge_rates(Poisson(), y, np.log(y), None, base=2.0)
+    >>> figures.d2, figures.mean, round(figures.base_deviance, 4)
+    (1.0, 2.0, 0.5233)
+    """
+
+    d2: float
+    deviance: float
+    base_deviance: float
+    mean: float
+    predicted_mean: float
+    reliability: Reliability = field(repr=False)
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names, those of the mean rate in brackets."""
+        return {
+            "Explained deviance (D²)": show_share(self.d2),
+            "Mean deviance (of the mean rate)": f"{show_number(self.deviance)} ({show_number(self.base_deviance)})",
+            "Mean rate predicted (came true)": f"{show_number(self.predicted_mean)} ({show_number(self.mean)})",
+        }
+
+    @property
+    def words(self) -> str:
+        """The figures beside those of the mean rate."""
+        return (
+            f"explained deviance (D²) {show_share(self.d2)}, mean deviance {show_number(self.deviance)} (of the mean "
+            f"rate {show_number(self.base_deviance)}), mean rate {show_number(self.predicted_mean)} predicted, "
+            f"{show_number(self.mean)} came true"
+        )
+
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        return {
+            "explained deviance (D²) held out": show_share(self.d2),
+            f"mean rate predicted held out; {show_number(self.mean)} came true": show_number(self.predicted_mean),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class LevelFigures(Figures):
+    """How well quantiles are predicted on some rows, which count by the weights of the fit.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    d2 : float
+        Share of the pinball loss that is explained: one minus it over that of the quantiles of the training.
+    pinball, base_pinball : float
+        Mean pinball loss of the predictions, of several levels their sum; and that of the quantiles of the training.
+    levels : ndarray of shape (n_levels,)
+    below : ndarray of shape (n_levels,)
+        Share of rows whose target is at most the predicted quantile: near to the level where all is well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.estimators.loss_judging import judge_levels
+    >>> figures = judge_levels((0.5,), np.array([1.0, 3.0]), np.array([[1.0], [3.0]]), None, base=np.array([1.0]))
+    >>> figures.d2, figures.below.tolist(), figures.base_pinball
+    (1.0, [1.0], 0.5)
+    """
+
+    d2: float
+    pinball: float
+    base_pinball: float
+    levels: FloatArray = field(repr=False)
+    below: FloatArray = field(repr=False)
+
+    @property
+    def _covered(self) -> str:
+        """Where targets lie."""
+        pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
+        return ", ".join(f"{show_share(below)} of rows below the {show_level(level)}" for below, level in pairs)
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names, those without any rule in brackets."""
+        losses = f"{show_number(self.pinball)} ({show_number(self.base_pinball)})"
+        pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
+        return {
+            "Explained pinball loss (D²)": show_share(self.d2),
+            "Mean pinball loss (without rules)": losses,
+            **{f"Rows below the {show_level(level)}": show_share(below) for below, level in pairs},
+        }
+
+    @property
+    def words(self) -> str:
+        """The figures beside those without any rule."""
+        return (
+            f"explained pinball loss (D²) {show_share(self.d2)}, mean pinball loss {show_number(self.pinball)} "
+            f"(without rules {show_number(self.base_pinball)}), {self._covered}"
+        )
+
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        first = {"explained pinball loss (D²) held out": show_share(self.d2)}
+        pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
+        return first | {f"of held-out rows below the {show_level(level)}": show_share(below) for below, level in pairs}
+
+
+@dataclass(frozen=True, eq=False)
+class HazardFigures(Figures):
+    """How well the order of events is predicted on some rows, which count by the weights of the fit.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    concordance : float
+        Share of pairs of rows, of which one is known to have had its event first, whose risks are in that order; 0.5
+        is chance.
+    n_events : int
+
+    Examples
+    --------
+    >>> print(HazardFigures(100, True, False, 0.71, 40).words)
+    concordance 0.710 (0.5 by chance), 40 events
+    """
+
+    concordance: float
+    n_events: int
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names."""
+        return {"Concordance (0.5 by chance)": f"{self.concordance:.3f}", "Events": f"{self.n_events:,}"}
+
+    @property
+    def words(self) -> str:
+        """The figures beside chance."""
+        return f"concordance {self.concordance:.3f} (0.5 by chance), {self.n_events:,} events"
+
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        return {
+            "concordance held out; 0.5 by chance": f"{self.concordance:.3f}",
+            "events among the held-out rows": f"{self.n_events:,}",
+        }
+
+
+def show_level(level: float) -> str:
+    """Return a quantile in words.
+
+    Examples
+    --------
+    >>> show_level(0.5), show_level(0.9)
+    ('median', '90 % quantile')
+    """
+    return "median" if level == 0.5 else f"{100 * level:.6g} % quantile"

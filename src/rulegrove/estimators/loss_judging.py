@@ -1,0 +1,157 @@
+"""What makes the figures of rates and quantiles: predictions compared with what came true."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability
+from rulegrove.estimators.loss_figures import LevelFigures, RateFigures
+from rulegrove.losses import Quantile, SmoothLoss, Tweedie
+
+
+@dataclass(frozen=True)
+class RateAgreement:
+    """How predicted rates agree with those that came true, likewise.
+
+    Attributes
+    ----------
+    power : float
+        Of the loss.
+    weight : float
+    total : float
+        Weighted sum of the rates.
+    least, loss : float
+        Weighted sums of the least loss that each row can have, and of that of the predictions.
+
+    Examples
+    --------
+    >>> one, other = (RateAgreement.of(1.0, np.array([y]), np.array([2.0]), np.ones(1)) for y in (1.0, 3.0))
+    >>> one.merge(other).score
+    0.0
+    """
+
+    power: float
+    weight: float
+    total: float
+    least: float
+    loss: float
+
+    @classmethod
+    def of(cls, power: float, observed: FloatArray, predicted: FloatArray, weights: FloatArray) -> "RateAgreement":
+        """Return the agreement on some rows."""
+        loss = Tweedie(power)
+        scores = np.log(np.maximum(predicted, np.finfo(np.float64).tiny))
+        least = -loss.conjugate(observed, np.zeros_like(observed))
+        total, own = float(weights @ observed), float(weights @ loss.value(observed, scores))
+        return cls(power, float(weights.sum()), total, float(weights @ least), own)
+
+    def merge(self, other: "RateAgreement") -> "RateAgreement":
+        """Return the agreement on both sets of rows."""
+        if not self.weight or not other.weight:
+            return self if other.weight == 0.0 else other
+        names = ("weight", "total", "least", "loss")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    @property
+    def score(self) -> float:
+        """The share of the deviance of the mean rate that is explained."""
+        mean, loss = np.array([self.total / self.weight]), Tweedie(self.power)
+        base = self.weight * float(loss.value(mean, np.log(np.maximum(mean, np.finfo(np.float64).tiny)))[0])
+        return 1.0 - (self.loss - self.least) / (base - self.least) if base > self.least else float("nan")
+
+
+def judge_rates(
+    loss: SmoothLoss,
+    observed: FloatArray,
+    scores: FloatArray,
+    weights: FloatArray | None,
+    *,
+    base: float,
+    honest: bool = True,
+) -> RateFigures:
+    """Compare predicted rates with those that came true.
+
+    Parameters
+    ----------
+    loss : SmoothLoss
+        Of a rate and the logarithm of a predicted one.
+    observed, scores : ndarray of shape (n_rows,)
+        Rates, and logarithms of those that were predicted.
+    weights : ndarray of shape (n_rows,), optional
+    base : float
+        The rate of a model without terms.
+    honest : bool
+        Of the rows, as in `RateFigures`.
+    """
+    with np.errstate(over="ignore"):
+        predicted = np.exp(scores)
+    deviance = 2.0 * float(np.average(loss.excess(observed, scores), weights=weights))
+    level = np.full_like(scores, np.log(base))
+    base_deviance = 2.0 * float(np.average(loss.excess(observed, level), weights=weights))
+    return RateFigures(
+        n_rows=len(observed),
+        honest=honest,
+        weighted=weights is not None,
+        d2=1.0 - deviance / base_deviance if base_deviance > 0.0 else float(deviance == 0.0),
+        deviance=deviance,
+        base_deviance=base_deviance,
+        mean=float(np.average(observed, weights=weights)),
+        predicted_mean=float(np.average(predicted, weights=weights)),
+        reliability=divide_evenly(predicted, observed, weights),
+    )
+
+
+def divide_evenly(predicted: FloatArray, observed: FloatArray, weights: FloatArray | None) -> Reliability:
+    """Put rows into tenths of their weight, by what was predicted, and tell what came true in each."""
+    own = np.ones(len(predicted)) if weights is None else weights
+    order = np.argsort(predicted, kind="stable")
+    share = (np.cumsum(own[order]) - 0.5 * own[order]) / own.sum()
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.minimum((N_BINS * share).astype(np.int64), N_BINS - 1)
+    sizes = np.bincount(places, minlength=N_BINS)
+    filled = sizes > 0
+    total, said, came = (np.bincount(places, part, N_BINS)[filled] for part in (own, own * predicted, own * observed))
+    known = total > 0.0
+    means = [[float(f"{value:.{DIGITS}g}") for value in (part[known] / total[known]).tolist()] for part in (said, came)]
+    return Reliability(np.array(means[0]), np.array(means[1]), sizes[filled][known])
+
+
+def judge_levels(
+    levels: tuple[float, ...],
+    observed: FloatArray,
+    predicted: FloatArray,
+    weights: FloatArray | None,
+    *,
+    base: FloatArray,
+    honest: bool = True,
+) -> LevelFigures:
+    """Compare predicted quantiles with what came true.
+
+    Parameters
+    ----------
+    levels : tuple of float
+    observed : ndarray of shape (n_rows,)
+    predicted : ndarray of shape (n_rows, n_levels)
+    weights : ndarray of shape (n_rows,), optional
+    base : ndarray of shape (n_levels,)
+        Quantiles of the training.
+    honest : bool
+        Of the rows, as in `LevelFigures`.
+    """
+
+    def lose(said: FloatArray) -> float:
+        own = [Quantile(level).value(observed, part) for level, part in zip(levels, said.T, strict=True)]
+        return float(np.average(np.sum(own, axis=0), weights=weights))
+
+    pinball, base_pinball = lose(predicted), lose(np.broadcast_to(base, predicted.shape))
+    return LevelFigures(
+        n_rows=len(observed),
+        honest=honest,
+        weighted=weights is not None,
+        d2=1.0 - pinball / base_pinball if base_pinball > 0.0 else float(pinball == 0.0),
+        pinball=pinball,
+        base_pinball=base_pinball,
+        levels=np.array(levels),
+        below=np.average(observed[:, None] <= predicted, axis=0, weights=weights),
+    )

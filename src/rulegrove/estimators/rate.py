@@ -1,0 +1,192 @@
+"""A target that is a rate: a count, an amount, or a total of many amounts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from rulegrove._typing import AnyArray, FloatArray
+from rulegrove._validation import check_regression_target
+from rulegrove.estimators._coding import Ratios
+from rulegrove.estimators._fitted import HeldOut
+from rulegrove.estimators._sampling import Sampled, TargetCode
+from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators.calibration import Link
+from rulegrove.estimators.loss_figures import RateFigures
+from rulegrove.estimators.loss_judging import RateAgreement, judge_rates
+from rulegrove.estimators.meaning import RateMeaning
+from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.likelihoods import OfRates
+from rulegrove.losses import Gamma, Loss, Poisson, SmoothLoss, Squared, Tweedie
+from rulegrove.projection import OfMeans
+from rulegrove.solvers import BaseSolver
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rate(Target):
+    """A rate, whose logarithm is the score.
+
+    What is known to multiply the rate of a row, its exposure e, is taken out of the target at the door: Tweedie's
+    loss of a total y of mean e m is ``e ** (2 - power)`` times that of y / e of mean m. So nothing else knows of it.
+
+    Attributes
+    ----------
+    power : float
+        By which the variance grows with the mean: 1 of counts (Poisson), 2 of amounts (gamma), between them of totals.
+
+    Examples
+    --------
+    >>> y, weights = Rate().take_offset(np.array([3.0, 0.0]), None, np.log([2.0, 0.5]))
+    >>> y, weights
+    (array([1.5, 0. ]), array([2. , 0.5]))
+    """
+
+    others = "two classes"
+    values = "numbers"
+
+    power: float = 1.0
+
+    @property
+    def loss(self) -> SmoothLoss:
+        """Of a target and a score."""
+        if self.power == 1.0:
+            return Poisson()
+        return Gamma() if self.power == 2.0 else Tweedie(self.power)
+
+    @property
+    def losses(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Losses that a solver may have."""
+        return (self.loss.name,)
+
+    @property
+    def projection(self) -> OfMeans:
+        """Near to the rates of the large model."""
+        return OfMeans(self.power)
+
+    @property
+    def likelihood(self) -> OfRates:
+        """Tweedie's loss."""
+        return OfRates(self.power)
+
+    @property
+    def meaning(self) -> RateMeaning:
+        """What terms multiply rates by."""
+        return RateMeaning(self.loss.name, self.power)
+
+    @property
+    def log_link(self) -> bool:
+        """Scores are logarithms of rates."""
+        return True
+
+    def check(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values as finite float64, none of them negative."""
+        values = check_regression_target(self, y, n_rows)
+        wrong = values <= 0.0 if self.power == 2.0 else values < 0.0
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            least = "more than 0" if self.power == 2.0 else "0 or more"
+            raise InvalidInputError(
+                f"loss={self.loss.name!r} is for targets of {least}; got {values[row]:g} in row {row}. Drop such rows, "
+                "or take loss='squared'."
+            )
+        if not values.any():
+            raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0; all of them are 0.")
+        return values
+
+    def take_offset(
+        self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
+    ) -> tuple[AnyArray, FloatArray | None]:
+        """Return rates, and weights by which their loss is that of totals."""
+        with np.errstate(over="ignore", under="ignore"):
+            rates, own = y * np.exp(-offset), np.exp((2.0 - self.power) * offset)
+        if not (np.isfinite(rates).all() and np.isfinite(own).all() and (own > 0.0).all()):
+            raise InvalidInputError(
+                "The exposures (or offsets) differ so much that rates are no numbers any more; give them in another "
+                "unit, or drop rows of next to no exposure."
+            )
+        return rates, own if weights is None else weights * own
+
+    def learn(self, sampled: Sampled, *, validates: bool) -> Self:
+        """Return the target with the mean rate of the sample, by which rates are divided."""
+        weights = sampled.weights
+        mean = float(np.average(sampled.y, weights=weights))
+        if not mean > 0.0:
+            raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0 in a row that counts.")
+        return replace(self, code=TargetCode(coding=Ratios(mean)).weighing(weights))
+
+    @property
+    def _mean(self) -> float:
+        """By which rates are divided."""
+        assert isinstance(self.code.coding, Ratios)
+        return self.code.coding.mean
+
+    def tree_loss(self, name: str, targets: FloatArray) -> Loss:
+        """Return the squared loss or that of the rates."""
+        return self.loss if name == "own" else Squared()
+
+    def choose_solver(self) -> BaseSolver:
+        """Return the solver of the path that finds the terms."""
+        from rulegrove.estimators import autos
+
+        return autos.SOLVER
+
+    def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
+        """Return the model with what turns scores into rates."""
+        return self.meaning.link_model(model, None)
+
+    def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
+        """Return rates as multiples of their mean."""
+        with np.errstate(over="ignore"):
+            return np.exp(scores)
+
+    def liken(self, said: FloatArray) -> FloatArray:
+        """Return logarithms of rates."""
+        return np.log(np.maximum(said, np.finfo(np.float64).tiny))
+
+    def measure_rows(self, scores: FloatArray, said: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the deviance of every row."""
+        deviances = self._deviance(targets[:, 0], scores[:, 0])
+        return deviances, deviances
+
+    def _deviance(self, targets: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return twice what the loss of multiples of the mean exceeds the least by, in the units of the user."""
+        return np.asarray(2.0 * self._mean ** (2.0 - self.power) * self.loss.excess(targets, scores))
+
+    def lose_base(self, targets: FloatArray) -> FloatArray:
+        """Return the deviance of the mean rate."""
+        return self._deviance(targets, np.zeros_like(targets))
+
+    def base_loss(self, means: FloatArray, mean_squares: FloatArray) -> float:
+        """Return the deviance of the mean rate."""
+        return float(means[0])
+
+    def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the deviance."""
+        return error, standard_error
+
+    def describe(self, data: TrainingData, fitted: Fitted) -> Fitted:
+        """Return the terms with mean rates where rules hold."""
+        means, output_means = (own - data.offsets[0] for own in (fitted.mean_targets, fitted.output_means))
+        return replace(fitted, mean_targets=self._mean * means, output_means=self._mean * output_means)
+
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> RateFigures:
+        """Tell the explained deviance on held-out rows."""
+        observed = self._mean * held_out.targets[:, 0]
+        return judge_rates(self.loss, observed, held_out.scores[:, 0], held_out.weights, base=self._mean, honest=honest)
+
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> RateFigures:
+        """Tell the explained deviance on other rows."""
+        return judge_rates(self.loss, observed, scores, None, base=float(np.mean(observed)), honest=honest)
+
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> RateAgreement:
+        """Add up losses of predicted rates, and what those of a single rate are found from."""
+        return RateAgreement.of(self.power, observed, predicted, weights)
+
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Return what multiplies each rate by the ratio of another row to its rate."""
+        rates = model.decide(scores)
+        ratios = self.check(y, len(rates)) / rates
+        return lambda rng: rates * rng.permutation(ratios)

@@ -1,0 +1,167 @@
+"""Event times on a grid, and sums over batches of rows from which their hazard follows."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.survival._risk_sets import RiskSets
+from rulegrove.survival.baseline import StepFunction
+from rulegrove.survival.times import SurvivalTimes
+
+
+def choose_grid(times: SurvivalTimes, n_most: int = 1000) -> FloatArray:
+    """Return times at which about as many events end each cell: all event times, or quantiles of them.
+
+    Parameters
+    ----------
+    times : SurvivalTimes
+    n_most : int
+        How many at most.
+
+    Returns
+    -------
+    ndarray of shape (n_times,)
+        Some of the event times, ascending, with the latest.
+
+    Examples
+    --------
+    >>> from rulegrove.survival import read_survival
+    >>> times = read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0]))
+    >>> choose_grid(times), choose_grid(times, 2)
+    (array([1., 2., 4., 5.]), array([2., 5.]))
+    """
+    if n_most < 1:
+        raise InvalidInputError(f"`n_most` must be at least 1; got {n_most}.")
+    happened = times.time[times.event]
+    found = np.unique(happened)
+    if len(found) <= n_most:
+        return found
+    shares = np.arange(1, n_most + 1) / n_most
+    return np.unique(np.quantile(happened, shares, method="inverted_cdf"))
+
+
+def on_grid(times: SurvivalTimes, n_most: int = 1000, *, grid: FloatArray | None = None) -> SurvivalTimes:
+    """Return the times with each event moved up to the next time of a grid.
+
+    Other rows keep their times, so that on a grid of all event times nothing changes. Events after the end of the grid
+    are not seen: such rows were watched without an event until then.
+
+    Parameters
+    ----------
+    times : SurvivalTimes
+    n_most : int
+        How many times the grid has at most.
+    grid : ndarray of shape (n_times,), optional
+        Ascending; by default that of `choose_grid`.
+
+    Examples
+    --------
+    >>> from rulegrove.survival import read_survival
+    >>> on_grid(read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0])), 2).time
+    array([2., 2., 3., 5., 5., 6.])
+    """
+    places = choose_grid(times, n_most) if grid is None else _check_grid(grid)
+    event = times.event & (times.time <= places[-1]) if len(places) else np.zeros_like(times.event)
+    time = times.time.copy()
+    time[event] = places[np.searchsorted(places, times.time[event])]
+    return SurvivalTimes(time, event, times.entry)
+
+
+@dataclass(frozen=True, eq=False)
+class HazardSums:
+    """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up.
+
+    Attributes
+    ----------
+    grid : ndarray of shape (n_times,)
+    events : ndarray of shape (n_times,)
+        Weights of the events after the time before, and not after this one.
+    at_risk : ndarray of shape (n_times,)
+        Weights of the rows at risk at the time, those with such an event among them, times the exponentials of scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rulegrove.survival import read_survival
+    >>> one, two = read_survival(([1, 4], [1, 0])), read_survival(([2, 3], [0, 1]))
+    >>> sums = HazardSums.count(one, np.array([1.0, 3.0])).merge(HazardSums.count(two, np.array([1.0, 3.0])))
+    >>> sums.events, sums.at_risk
+    (array([1., 1.]), array([4., 2.]))
+    >>> sums.cumulative_hazard().y
+    array([0.25, 0.75])
+    """
+
+    grid: FloatArray
+    events: FloatArray
+    at_risk: FloatArray
+
+    @classmethod
+    def count(
+        cls,
+        times: SurvivalTimes,
+        grid: FloatArray,
+        weights: FloatArray | None = None,
+        scores: FloatArray | None = None,
+    ) -> Self:
+        """Return the sums of a batch.
+
+        Parameters
+        ----------
+        times : SurvivalTimes
+            Need not have an event.
+        grid : ndarray of shape (n_times,)
+            Ascending, the same for all batches.
+        weights : ndarray of shape (n_rows,), optional
+        scores : ndarray of shape (n_rows,), optional
+            Those of a model, for the hazard of a row of score zero.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rulegrove.survival import read_survival
+        >>> HazardSums.count(read_survival(([1, 2, 5], [1, 1, 0])), np.array([2.0])).events
+        array([2.])
+        """
+        places = _check_grid(grid)
+        own = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=np.float64)
+        sets = RiskSets.find(on_grid(times, grid=places), own, places)
+        risks = own if scores is None else own * np.exp(np.asarray(scores, dtype=np.float64))
+        return cls(places, sets.weights, sets.add_up(risks))
+
+    def merge(self, other: "HazardSums") -> "HazardSums":
+        """Return the sums of two batches together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> one = HazardSums(np.array([1.0]), np.array([2.0]), np.array([5.0]))
+        >>> one.merge(one).at_risk
+        array([10.])
+        """
+        if not np.array_equal(self.grid, other.grid):
+            raise InvalidInputError("Only sums on the same grid can be merged; count both batches on one grid.")
+        return HazardSums(self.grid, self.events + other.events, self.at_risk + other.at_risk)
+
+    def cumulative_hazard(self) -> StepFunction:
+        """Return the cumulative hazard, which rises where there are events, as in Breslow's way with ties.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> HazardSums(np.array([1.0, 2.0]), np.array([2.0, 1.0]), np.array([8.0, 4.0])).cumulative_hazard().y
+        array([0.25, 0.5 ])
+        """
+        steps = np.divide(self.events, self.at_risk, out=np.zeros_like(self.events), where=self.events > 0.0)
+        end = float(self.grid[-1]) if len(self.grid) else 0.0
+        return StepFunction(self.grid, np.cumsum(steps), domain=(0.0, end))
+
+
+def _check_grid(grid: FloatArray) -> FloatArray:
+    """Return a grid as ascending numbers."""
+    places: FloatArray = np.asarray(grid, dtype=np.float64)
+    if places.ndim != 1 or not (np.diff(places) > 0.0).all():
+        raise InvalidInputError("`grid` must be one row of ascending times; sort it and drop repeated ones.")
+    return places
