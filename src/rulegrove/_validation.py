@@ -167,6 +167,12 @@ def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     return values
 
 
+def check_regression_targets(estimator: Any, y: Any, n_rows: int) -> FloatArray:
+    """Return several targets as the columns of a finite float64 array."""
+    columns = [check_regression_target(estimator, one, n_rows) for one in np.asarray(y).T]
+    return np.column_stack(columns)
+
+
 def _as_numbers(y: AnyArray) -> FloatArray:
     """Return objects as numbers, NaN where missing."""
     numbers = np.full(len(y), np.nan)

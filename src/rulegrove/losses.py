@@ -22,7 +22,8 @@ _FLATTEST = 1e-6  # curvature of a row, at least: rows that are certain must not
 _TINY = np.finfo(np.float64).tiny
 _LARGEST_EXPONENT = 500.0  # whose exponential can still be summed over any number of rows
 _ROUNDING = 1e-12  # of a sum of weights: smaller differences say nothing
-_SPANS = 32  # of time, at most, in which a quadratic model of a partial likelihood takes the rows at risk as one set
+_SPANS = 32, 128  # of time, in each of which a quadratic model of a partial likelihood has one set of rows at risk
+_CELLS = 2**22  # rows times spans, above which there are no more spans than the first number
 _MAX_STEPS = 60  # of Newton's method for a conjugate, which needs about five
 
 
@@ -853,7 +854,8 @@ class _RiskSets:
         log_rates = self._log_deaths() - self._log_sums(score)
         # Spans with about as many events; the times of one span follow one another.
         before = np.cumsum(self.deaths) - self.deaths
-        numbers = np.minimum(np.floor(_SPANS * before / self.deaths.sum()), _SPANS - 1)
+        n_spans = int(np.clip(_CELLS // len(score), *_SPANS))
+        numbers = np.minimum(np.floor(n_spans * before / self.deaths.sum()), n_spans - 1)
         spans = np.unique(numbers, return_inverse=True)[1]
         begins = np.flatnonzero(np.diff(spans, prepend=-1))
         ends = np.append(begins[1:], len(spans))

@@ -169,6 +169,26 @@ class RefitOfNumbers:
 
 
 @dataclass(frozen=True, eq=False)
+class RefitOfSeveral:
+    """Half the squared errors of several outputs, each by itself but for the ridges.
+
+    Attributes
+    ----------
+    outputs : tuple of RefitOfNumbers
+    """
+
+    outputs: tuple[RefitOfNumbers, ...]
+
+    def solve(self, ridge: Ridge, tol: float = FINE) -> list[Point]:
+        """Return the coefficients of the kept terms and the intercept of each output."""
+        return [point for own in self.outputs for point in own.solve(ridge, tol)]
+
+    def judge(self, points: Sequence[Point]) -> float:
+        """Return the mean squared error on the rows that were held out, summed over the outputs."""
+        return sum(own.judge([point]) for own, point in zip(self.outputs, points, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
 class _Part:
     """Some of the rows, in whole words: the kept terms of each output, what it should say, and weights.
 

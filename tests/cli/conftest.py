@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -65,4 +66,34 @@ def fitted(request, tmp_path_factory):
     estimator = RuleEnsembleRegressor if request.param == "number" else RuleEnsembleClassifier
     estimator(**SETTINGS).fit(X, y).save(folder / "model.json")
     write_table(table, folder / "data.csv")
+    return folder / "model.json", folder / "data.csv"
+
+
+MILEAGE = "annual mileage as declared by the policy holder at the last renewal (km)"
+EXPOSURE = "exposure; in years 🕐"
+
+
+@pytest.fixture(scope="session")
+def claims():
+    """Counts of claims over the exposure of each row, missing values and long names among them."""
+    rng, n_rows = np.random.default_rng(0), 600
+    age, mileage = rng.integers(18, 85, n_rows), rng.gamma(2.0, 7000.0, n_rows).round()
+    region = rng.choice(["north", "south, old town", "west"], n_rows)
+    years = rng.choice([0.25, 0.5, 1.0], n_rows)
+    rate = 0.5 * np.exp(1.2 * (age < 30) + 0.7 * (region == "west"))
+    columns = {"age": pa.array(age, mask=rng.random(n_rows) < 0.05), MILEAGE: mileage, "region": region}
+    return pa.table({**columns, EXPOSURE: years, "claims": rng.poisson(rate * years)})
+
+
+@pytest.fixture(scope="session")
+def rates(claims, tmp_path_factory):
+    """A model file of rates, and the table it was fitted on."""
+    folder = tmp_path_factory.mktemp("rates")
+    X, (y, years) = (
+        claims.select(["age", MILEAGE, "region"]),
+        (claims[name].to_numpy() for name in ("claims", EXPOSURE)),
+    )
+    model = RuleEnsembleRegressor(loss="poisson", n_candidates=60, max_terms=5, cv=3, n_jobs=1, random_state=0)
+    model.fit(X, y, exposure=years).save(folder / "model.json")
+    write_table(claims, folder / "data.csv")
     return folder / "model.json", folder / "data.csv"

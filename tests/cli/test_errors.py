@@ -53,6 +53,8 @@ def test_errors_of_the_user_are_one_line(capsys, error, says):
         ("List it in `categorical_features` to keep it.", "List it in `--categorical` to keep it."),
         ("300 categories, more than `max_bins`=255", "more than `--max-bins`=255"),
         ("`cv` must give at least two splits", "`--cv` must give"),
+        ("Leave out `exposure` or `offset`, or", "Leave out `--exposure` or `--offset`, or"),
+        ("loss='gamma' is for targets of more than 0", "`--loss gamma` is for targets"),
         ("Column 1 ('identifiers') and `unknown_name`", "('identifiers') and `unknown_name`"),
         ("a\x1b[2J\u202eb", "a\\x1b[2J\\u202eb"),
     ],

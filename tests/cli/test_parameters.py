@@ -5,12 +5,22 @@ import inspect
 import pytest
 
 from rulegrove import RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
-from rulegrove.cli.parameters import OWN_OPTIONS, ensemble_options, read_parameters, selector_options
+from rulegrove.cli.options import Columns
+from rulegrove.cli.parameters import (
+    OWN_OPTIONS,
+    RATES,
+    ensemble_options,
+    read_parameters,
+    selector_options,
+    settle_task,
+)
 from rulegrove.estimators.presets import NAMES
+from rulegrove.estimators.regressor import POWERS
+from rulegrove.exceptions import InvalidInputError
 
 READ = [
     ("classifier", RuleEnsembleClassifier, RuleEnsembleClassifier),
-    ("_base", RuleEnsembleRegressor.__mro__[2], RuleEnsembleRegressor),
+    ("regressor", RuleEnsembleRegressor, RuleEnsembleRegressor),
     ("attributes", RuleAttributeSelector, RuleAttributeSelector),
 ]
 
@@ -22,12 +32,13 @@ def test_the_source_says_what_the_constructor_has(module, source, estimator):
 
 
 @pytest.mark.parametrize(
-    ("options", "estimator"),
-    [(ensemble_options, RuleEnsembleClassifier), (selector_options, RuleAttributeSelector)],
+    ("options", "estimators"),
+    [(ensemble_options, (RuleEnsembleClassifier, RuleEnsembleRegressor)), (selector_options, (RuleAttributeSelector,))],
 )
-def test_every_parameter_is_an_option_with_help(options, estimator):
+def test_every_parameter_is_an_option_with_help(options, estimators):
     made = {one.name: one.annotation.__metadata__[0] for one in options()}
-    assert set(made) == set(inspect.signature(estimator).parameters) - set(OWN_OPTIONS)
+    assert len(made) == len(options())
+    assert set(made) == {name for one in estimators for name in inspect.signature(one).parameters} - set(OWN_OPTIONS)
     for name, option in made.items():
         assert len(option.help) > len("Default: none."), name
         assert "``" not in option.help
@@ -37,6 +48,8 @@ def test_help_shows_both_defaults_and_the_choices(run):
     words = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
     assert "Default: 6.0; 4.0 for regression." in words
     assert "both|rules|linear" in words
+    assert "squared|huber|absolute| For regression. What" in words
+    assert "FLOAT,..." in words
     assert "Default: 0." in words
     assert "How rules are grown" not in " ".join(run("select", "--help").stdout.split())
 
@@ -46,3 +59,32 @@ def test_choices_are_completed():
     assert options["terms"].autocompletion() == ["both", "rules", "linear"]
     assert options["preset"].autocompletion() == list(NAMES)
     assert options["n_candidates"].autocompletion is None
+
+
+def test_a_loss_makes_a_regression():
+    for loss in ("squared", "quantile", *RATES):
+        assert settle_task(Columns(drop=["a"]), {"loss": loss}, None) == Columns(task="regression", drop=["a"])
+    assert settle_task(Columns(), {"loss": None}, None) == Columns()
+    assert set(RATES) == set(POWERS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "parameters", "exposure", "says"),
+    [
+        (Columns(), {}, "years", "`--exposure` is for rates; add `--loss poisson` for counts"),
+        (Columns(), {"loss": "squared"}, "years", "`--exposure` is for rates"),
+        (
+            Columns(task="classification"),
+            {"loss": "gamma"},
+            None,
+            "`--loss gamma` is for a regression and `--task` asks",
+        ),
+        (Columns(), {"loss": "poison"}, None, "got 'poison'. Did you mean 'poisson'?"),
+        (Columns(), {"power": 1.5}, None, "`--power` is for `--loss tweedie`"),
+        (Columns(), {"loss": "poisson", "quantile": "0.5"}, None, "`--quantile` is for `--loss quantile`"),
+    ],
+)
+def test_what_does_not_go_with_a_loss(columns, parameters, exposure, says):
+    with pytest.raises(InvalidInputError) as caught:
+        settle_task(columns, parameters, exposure)
+    assert says in str(caught.value)

@@ -105,10 +105,13 @@ def rules_of(model):
     return [terms.rules for terms in (model.candidates_)]
 
 
-def assert_same(model, reference):
+def assert_same(model, reference, rounded=False):
     """Rules and counts are equal, coefficients up to rounding."""
     assert [row.text for row in model.rules_] == [row.text for row in reference.rules_]
-    assert [row.support for row in model.rules_] == [row.support for row in reference.rules_]
+    exact = {} if rounded else {"rtol": 0, "atol": 0}
+    np.testing.assert_allclose(
+        [row.support for row in model.rules_], [row.support for row in reference.rules_], **exact
+    )
     assert rules_of(model) == rules_of(reference)
     np.testing.assert_allclose(model.coef_, reference.coef_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, reference.intercept_, rtol=0, atol=1e-9)
@@ -439,6 +442,101 @@ class TestPredict:
         model = RuleEnsembleClassifier.from_rules(["e > 0", "b > 3"], forced=True, terms="rules").fit(X, frame["y"])
         table = dd.from_pandas(frame[["e", "y", "b"]], npartitions=2, sort=False)
         assert on_dask.score(model, table, "y", client=client) == pytest.approx(model.score(X, frame["y"]))
+
+
+def make_claims(n_rows=N_ROWS):
+    """Counts over the years of each row, which are a column too, as are their logarithms."""
+    frame, rng = make_frame(n_rows).drop(columns="w"), np.random.default_rng(1)
+    frame["years"] = rng.uniform(0.1, 2.0, n_rows)
+    rate = np.exp(0.7 * (frame["e"] > 0) + 0.4 * (frame["b"] > 5))
+    frame["y"] = rng.poisson(frame["years"] * rate).astype(float)
+    return frame.assign(log_years=np.log(frame["years"]))
+
+
+OF_RATES = {**SMALL, "loss": "poisson"}
+BESIDE = ["y", "years", "log_years"]
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return make_claims()
+
+
+@pytest.fixture(scope="module")
+def rates(claims):
+    """The fit in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        shrink_pool(patch, 1000)
+        X = claims.drop(columns=BESIDE)
+        return RuleEnsembleRegressor(**OF_RATES).fit(X, claims["y"], exposure=claims["years"])
+
+
+class TestExposure:
+    @pytest.mark.usefixtures("small_pool")
+    @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+    def test_a_fit_of_rates_is_the_one_in_memory(self, client, claims, rates, sizes):
+        table = cut(claims, sizes)
+        found = on_dask.fit(
+            RuleEnsembleRegressor(**OF_RATES), table, "y", exposure="years", drop=["log_years"], client=client
+        )
+        assert_same(found, rates, rounded=True)
+        model = on_dask.DaskRuleEnsembleRegressor(**OF_RATES, client=client)
+        model.fit(table.drop(columns=BESIDE), table["y"], offset=table["log_years"])
+        assert_same(model, rates, rounded=True)
+        expected = rates.score(claims.drop(columns=BESIDE), claims["y"], exposure=claims["years"])
+        assert model.score(table, "y", exposure="years") == pytest.approx(expected, rel=1e-9)
+        assert model.score(claims.drop(columns=BESIDE), claims["y"], exposure=claims["years"]) == pytest.approx(
+            expected
+        )
+
+    @pytest.mark.usefixtures("small_pool")
+    def test_arrays(self, client):
+        X, y = make_friedman1(N_ROWS, random_state=0)
+        years = np.random.default_rng(0).uniform(0.5, 2.0, N_ROWS)
+        expected = RuleEnsembleRegressor(**OF_RATES).fit(X, y * years, exposure=years)
+        blocks = [da.from_array(values, chunks=700) for values in (X, y * years, years)]
+        model = on_dask.DaskRuleEnsembleRegressor(**OF_RATES, client=client)
+        assert_same(model.fit(*blocks[:2], exposure=blocks[2]), expected, rounded=True)
+        lazy = model.predict(blocks[0], exposure=blocks[2])
+        assert lazy.chunks == blocks[1].chunks
+        np.testing.assert_array_equal(lazy.compute(), model.to_local().predict(X, exposure=years))
+        with pytest.raises(InvalidInputError, match="The exposure must be a dask Array here"):
+            model.predict(blocks[0], exposure=dd.from_dask_array(blocks[2]))
+
+    @pytest.mark.parametrize(
+        "given", [{}, {"exposure": "years"}, {"exposure": "years", "offset": "log_years"}], ids=str
+    )
+    @pytest.mark.parametrize("beside", [False, True])
+    def test_predictions_are_totals_with_an_exposure(self, claims, rates, given, beside):
+        table = cut(claims, SIZES["empty"])
+        known = {name: table[column] if beside else column for name, column in given.items()}
+        lazy = on_dask.predict(rates, table.drop(columns=BESIDE) if beside else table, **known)
+        whole = lazy.compute()
+        values = {name: claims[column] for name, column in given.items()}
+        np.testing.assert_array_equal(whole.to_numpy(), rates.predict(claims.drop(columns=BESIDE), **values))
+        assert whole.index.equals(claims.index)
+        assert lazy.npartitions == table.npartitions
+        assert lazy.dtype == whole.dtype
+
+    def test_what_is_wrong_is_named(self, client, claims, rates):
+        table = dd.from_pandas(claims.assign(years=claims["years"].where(claims["e"] < 2)), npartitions=3, sort=False)
+        with pytest.raises(
+            InvalidInputError, match=r"^Partition \d .*column 'years' must be a number above 0; row .* none"
+        ):
+            on_dask.fit(RuleEnsembleRegressor(**OF_RATES), table, "y", exposure="years", client=client)
+        with pytest.raises(InvalidInputError, match=r"^Partition \d .*column 'years' must be a number above 0"):
+            on_dask.score(rates, table, "y", exposure="years", client=client)
+        with pytest.raises(
+            InvalidInputError, match=r"^In a partition, whose rows .*column 'years' must be a number above"
+        ):
+            on_dask.predict(rates, table, exposure="years").compute(scheduler="synchronous")
+        with pytest.raises(InvalidInputError, match="X has no column 'year' to be the exposure"):
+            on_dask.predict(rates, table, exposure="year")
+        with pytest.raises(InvalidInputError, match="X has 3 partitions but the exposure has 2"):
+            on_dask.predict(rates, table, exposure=dd.from_pandas(claims["years"], npartitions=2, sort=False))
+        classifier = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client)
+        with pytest.raises(InvalidInputError, match="`exposure` is for losses of rates"):
+            classifier.fit(table, "d", exposure="years")
 
 
 @pytest.mark.usefixtures("small_pool")

@@ -1,6 +1,7 @@
 """Models drawn at random: file, Python, DuckDB, SQLite and onnxruntime all say what the model says."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import onnxruntime
@@ -152,6 +153,47 @@ def test_parts_of_dates_and_pooled_categories_agree(drawn):
     for database, kinds in ((DuckDB(), {"sold at": "TIMESTAMP", "born": "DATE"}), (DuckDB(), {}), (SQLite(), {})):
         sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"])
         np.testing.assert_array_equal(database.run(written, sql, "t", kinds)["prediction"], truth)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(read_terms(), st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3)), max_size=8),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_rates_and_several_numbers_agree(of_rates, drawn, n_outputs, exponential):
+    """Exponentials or scores, one or several, of rows that have exposures of many sizes."""
+    # Dates are in the ten thousands, and a rate is no number if its logarithm is.
+    slopes = [1e-3 if isinstance(term, Linear) else 1.0 for term, _ in drawn]
+    own = np.array([own[:n_outputs] for _, own in drawn]).reshape(len(drawn), n_outputs).T * slopes
+    coefs, intercept = (own, np.array([0.5, -1.5, 0.1])[:n_outputs]) if n_outputs > 1 else (own[0], 0.5)
+    model = of_rates(READ_FEATURES, [term for term, _ in drawn], coefs, intercept)
+    model.model_ = model.model_ if exponential else replace(model.model_, inverse=None)
+    rows, exposure = read_rows(), "years" if exponential else None
+    exposures = np.random.default_rng(0).lognormal(0.0, 3.0, size=len(rows))
+    scores = model.model_.score(read_columns(rows))
+    logarithms = scores + np.log(exposures).reshape(-1, *[1] * (n_outputs > 1)) if exponential else scores
+    truth = model.model_.decide(logarithms)
+    close = {"rtol": 1e-13 if exponential else 0.0}
+    module = {}
+    exec(to_python(model), module)
+    records = as_records(rows)
+    np.testing.assert_array_equal([module["score"](record) for record in records], scores)
+    more = [{"exposure": one} if exponential else {} for one in exposures.tolist()]
+    found = [module["predict"](record, **known) for record, known in zip(records, more, strict=True)]
+    np.testing.assert_allclose(found, truth, **close)
+    graph = to_onnx(model, exposure=exposure).SerializeToString()
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    found = session.run(None, feed(session, rows.assign(years=exposures)))
+    np.testing.assert_allclose(found[0], truth, **close)
+    np.testing.assert_array_equal(found[-1], scores)
+    written = rows.assign(**{"sold at": as_texts(rows["sold at"]), "born": as_texts(rows["born"], "%Y-%m-%d")})
+    names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
+    bounded = model.model_.decide(np.clip(logarithms, -700.0, 709.0)) if exponential else truth
+    for database in (DuckDB(), SQLite()):
+        sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"], exposure=exposure)
+        result = database.run(written.assign(years=exposures), sql, "t")[names].to_numpy()
+        np.testing.assert_allclose(result.reshape(truth.shape), bounded, **close)
 
 
 def test_long_numbers_of_categories_are_not_rounded():

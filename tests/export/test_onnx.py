@@ -125,3 +125,74 @@ def test_columns_named_as_an_output_are_refused():
     model = of_terms([Feature("prediction", ("a", "b"))], [Rule((Condition(0, categories=(0,)),))], [1.0])
     with pytest.raises(InvalidInputError, match="cannot be that of an ONNX input"):
         to_onnx(model)
+
+
+def run(model, rows, exposures=None):
+    """The outputs of the graph by name; the exposures are those of its input "years"."""
+    exposure = None if exposures is None else "years"
+    graph = to_onnx(model, exposure=exposure).SerializeToString()
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_outputs()]
+    rows = rows if exposures is None else rows.assign(years=exposures)
+    return dict(zip(names, session.run(None, feed(session, rows)), strict=True))
+
+
+def test_rates_are_exponentials_of_scores_times_an_exposure(rates):
+    model, rows, exposures = rates
+    outputs = run(model, rows)
+    assert list(outputs) == ["prediction", "scores"]
+    np.testing.assert_array_equal(outputs["scores"], model.model_.score(model.read_columns(rows)))
+    np.testing.assert_allclose(outputs["prediction"], model.predict(rows), rtol=1e-15)
+    found = run(model, rows, exposures)["prediction"]
+    np.testing.assert_allclose(found, model.predict(rows, exposure=exposures), rtol=1e-14)
+
+
+def test_several_numbers_are_a_matrix(several):
+    model, rows = several
+    (found,) = run(model, rows).values()
+    np.testing.assert_array_equal(found, model.predict(rows))
+
+
+def test_hazards_are_exponentials(hazards):
+    model, rows = hazards
+    np.testing.assert_allclose(run(model, rows)["prediction"], model.predict(rows), rtol=1e-15)
+    with pytest.raises(InvalidInputError, match="`exposure` is for models of rates"):
+        to_onnx(model, exposure="years")
+
+
+def test_an_exposure_beside_a_matrix_of_numbers(of_rates):
+    """Where it is no number above 0 there is no prediction, and a rate too large is infinite."""
+    model = of_rates([Feature("a")], [Linear(0, -1e6, 1e6, 0.0)], [1.0], 0.0)
+    exposures = np.array([2.0, 1e-300, 1e300, 0.0, -1.0, np.nan, np.inf])
+    session = onnxruntime.InferenceSession(to_onnx(model, exposure="a").SerializeToString())
+    assert [one.name for one in session.get_inputs()] == ["X", "a"]
+    told = session.get_modelmeta().description.splitlines()[-1]
+    assert told == "a: number above 0, float64, the exposure that multiplies the rate"
+    scores = np.array([0.0, 800.0, 700.0, 0.0, 0.0, 0.0, 0.0])
+    found = session.run(["prediction"], {"X": scores[:, None], "a": exposures[:, None]})[0]
+    with np.errstate(over="ignore"):
+        known = np.exp(scores[:3] + np.log(exposures[:3]))
+    np.testing.assert_allclose(found, [*known, *[np.nan] * 4], rtol=1e-13)
+
+
+def test_an_exposure_may_be_an_attribute_too(of_rates):
+    features = [Feature("city", ("Oslo", "Rome")), Feature("years")]
+    model = of_rates(features, [Rule((Condition(0, categories=(0,)),)), Linear(1, 0.0, 2.0, 0.5)], [1.0, 0.5], 0.0)
+    rows = pd.DataFrame({"city": ["Oslo", "Rome", None], "years": [1.0, 4.0, 0.5]})
+    found = run(model, rows, rows["years"])["prediction"]
+    np.testing.assert_allclose(found, np.exp([1.5, 1.0, 0.25]) * rows["years"], rtol=1e-15)
+
+
+def test_names_that_an_exposure_cannot_have(of_rates):
+    mixed = of_rates([Feature("city", ("Oslo", "Rome"))], [Rule((Condition(0, categories=(0,)),))], [1.0])
+    numbers = of_rates([Feature("a")], [Linear(0, 0.0, 2.0, 0.5)], [1.0])
+    for model, name in ((mixed, "city"), (numbers, "X")):
+        with pytest.raises(InvalidInputError, match="which is not one number a row; rename it"):
+            to_onnx(model, exposure=name)
+    for name in ("prediction", "rg_1"):
+        with pytest.raises(InvalidInputError, match="cannot be that of an ONNX input"):
+            to_onnx(numbers, exposure=name)
+    with pytest.raises(InvalidInputError, match="holds a lone surrogate"):
+        to_onnx(numbers, exposure="\ud800")
+    with pytest.raises(InvalidInputError, match="`exposure` must be the name of a column; got ''"):
+        to_onnx(numbers, exposure="")

@@ -149,3 +149,44 @@ def test_names_and_labels_that_are_not_unicode():
     model = of_terms([Feature("\ud800", ("\udfff", "b"))], [Rule((Condition(0, categories=(0,)),))], [1.0])
     assert to_python(model).isascii()
     assert run(model)["score"]({"\ud800": "\udfff"}) == 1.25
+
+
+def test_rates_are_exponentials_of_scores_times_an_exposure(rates):
+    model, rows, exposures = rates
+    module, records = run(model), as_records(rows)
+    scores = model.model_.score(model.read_columns(rows))
+    np.testing.assert_array_equal([module["score"](record) for record in records], scores)
+    np.testing.assert_allclose([module["predict"](record) for record in records], model.predict(rows), rtol=1e-15)
+    with_exposures = zip(records, exposures.tolist(), strict=True)
+    found = [module["predict"](record, exposure=exposure) for record, exposure in with_exposures]
+    np.testing.assert_allclose(found, model.predict(rows, exposure=exposures), rtol=1e-14)
+
+
+def test_several_numbers_are_a_list(several):
+    model, rows = several
+    module, records = run(model), as_records(rows)
+    for function in ("score", "predict"):
+        assert [module[function](record) for record in records] == model.predict(rows).tolist()
+
+
+def test_rates_beyond_all_bounds_are_infinite_or_zero(of_rates):
+    module = run(of_rates([Feature("a")], [Linear(0, -1e6, 1e6, 0.0)], [1.0], 0.0))
+    for score, exposure, rate in ((1e6, 1.0, np.inf), (-1e6, 1.0, 0.0), (709.0, 1e9, np.inf), (800.0, 1e-300, None)):
+        expected = np.exp(score + np.log(exposure)) if rate is None else rate
+        assert module["predict"]({"a": score}, exposure) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("exposure", [0.0, -1.0, np.nan, np.inf, None, "soon", pd.NA])
+def test_an_exposure_must_be_above_zero(exposure, of_rates):
+    module = run(of_rates([Feature("a")], [], []))
+    with pytest.raises(ValueError, match="The exposure must be a number above 0; got"):
+        module["predict"]({}, exposure)
+
+
+def test_hazards_take_no_exposure(hazards):
+    model, rows = hazards
+    module = run(model)
+    found = [module["predict"](record) for record in as_records(rows)]
+    np.testing.assert_allclose(found, model.predict(rows), rtol=1e-15)
+    with pytest.raises(TypeError, match="exposure"):
+        module["predict"](as_records(rows)[0], exposure=1.0)

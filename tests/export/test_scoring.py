@@ -12,9 +12,12 @@ from rulegrove import Glmnet, RuleEnsembleRegressor
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear
 from rulegrove.estimators.calibration import Curves, Mean, Sigmoid, Steps, Temperature
+from rulegrove.estimators.model_file import dump_model, parse_model
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.export import to_python, to_text
 from rulegrove.export._scoring import (
     Logistic,
+    check_exposure,
     describe_columns,
     is_only_missing,
     kind_of,
@@ -116,3 +119,22 @@ def test_predictions_that_are_not_scores_are_refused():
     model.model_ = replace(model.model_, inverse=np.exp)
     with pytest.raises(InvalidInputError, match="turns the scores of a RuleEnsembleRegressor into predictions"):
         read_scoring(model)
+
+
+def test_exponentials_and_exposures(rates, several, hazards):
+    scorings = [read_scoring(model) for model, *_ in (rates, several, hazards, fitted("binary"))]
+    assert [one.exponential for one in scorings] == [True, False, True, False]
+    assert [one.takes_exposure for one in scorings] == [True, False, False, False]
+    assert scorings[1].n_outputs == 3
+    check_exposure(scorings[0], "years")
+    for scoring in scorings:
+        check_exposure(scoring, None)
+    with pytest.raises(InvalidInputError, match="`exposure` is for models of rates"):
+        check_exposure(scorings[2], "years")
+
+
+def test_models_from_a_file_are_exported_as_before(poisson, quantiles, hazards):
+    for model, *_ in (poisson, quantiles, hazards):
+        again = parse_model(dump_model(model).encode())
+        assert to_python(again) == to_python(model)
+        assert to_text(again) == to_text(model)

@@ -1,6 +1,7 @@
 """The exported query on real databases, against the model row by row."""
 
 import functools
+import itertools
 import math
 import sqlite3
 from pathlib import Path
@@ -37,6 +38,7 @@ from rulegrove.export._sql_query import CHUNK_TERMS, DATABASES
 from rulegrove.rules.rule import Condition, Rule
 
 TABLE = 'my "table"'
+SCORED = ("score", "prediction")
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +61,15 @@ def database(request):
 def fitted_for(name, database):
     """A model and hard rows; no subnormal numbers for PostgreSQL, to which a product that underflows is an error."""
     model, rows = fitted(name)
-    if database.dialect == "postgres":
-        numbers = rows.select_dtypes("number")
-        rows = rows.assign(**numbers.mask(numbers.abs() < np.finfo(np.float64).tiny, 0.0))
-    return model, rows
+    return model, known_to(database, rows)
+
+
+def known_to(database, rows):
+    """Rows as a database can have them."""
+    if database.dialect != "postgres":
+        return rows
+    numbers = rows.select_dtypes("number")
+    return rows.assign(**numbers.mask(numbers.abs() < np.finfo(np.float64).tiny, 0.0))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -188,6 +195,7 @@ def test_bad_requests():
         ({"outputs": ["scores"]}, "`outputs` must be some of score"),
         ({"outputs": []}, "`outputs` must be some of score"),
         ({"keep": ["Score"]}, "a name that the query has for a column of its own"),
+        ({"keep": ["prediction_12"]}, "a name that the query has for a column of its own"),
         ({"keep": ["rg_x1"]}, "a name that the query has for a column of its own"),
         ({"keep": ["id", "ID"]}, "names a column twice"),
         ({"keep": ["a\0b"]}, "holds a NUL character"),
@@ -195,8 +203,11 @@ def test_bad_requests():
     ):
         with pytest.raises(InvalidInputError, match=words):
             to_sql(model, "t", **settings)
-    with pytest.raises(InvalidInputError, match="A regressor has one output"):
+    with pytest.raises(InvalidInputError, match="The scores of this model are its predictions; leave `outputs` out"):
         to_sql(number, "t", outputs=["score"])
+    with pytest.raises(InvalidInputError, match="`outputs` must be some of prediction; got"):
+        to_sql(number, "t", outputs=["class"])
+    assert to_sql(number, "t", outputs=["prediction"]) == to_sql(number, "t")
     for table in ("", (), ("a", "b", "c", "d"), "a\0", "\ud800"):
         with pytest.raises(InvalidInputError, match="`table` must be a name"):
             to_sql(model, table)
@@ -415,3 +426,106 @@ def test_categories_are_compared_letter_by_letter(postgres):
         assert connection.execute(sql).fetchall() == [(1.0,), (0.0,)]
     rows = pd.DataFrame({"class": ["a", "A"]})
     assert predictions(postgres, of_category("a", "A"), rows, {"class": 'text COLLATE "C"'}).tolist() == [1.0, 0.0]
+
+
+def test_rates_are_exponentials_of_scores_times_an_exposure(rates, database):
+    """Scores are bit for bit, and predictions but for the last places of the exponential and the logarithm."""
+    model, rows, exposures = rates
+    rows = known_to(database, rows)
+    name = 'at "risk"; --'
+    sql = to_sql(model, TABLE, dialect=database.dialect, keep=["row id"], outputs=["prediction", "score"])
+    result = database.run(rows, sql, TABLE)
+    scores = model.model_.score(model.read_columns(rows)).reshape(len(rows), -1)
+    numbers = range(scores.shape[1])
+    score_names, names = ([word] if len(numbers) == 1 else [f"{word}_{k}" for k in numbers] for word in SCORED)
+    assert result.columns.tolist() == ["row id", *score_names, *names]
+    np.testing.assert_array_equal(result[score_names].to_numpy(), scores)
+    np.testing.assert_allclose(result[names].to_numpy(), model.predict(rows).reshape(scores.shape), rtol=1e-15)
+    sql = to_sql(model, TABLE, dialect=database.dialect, keep=["row id"], exposure=name)
+    result = database.run(rows.assign(**{name: exposures}), sql, TABLE)
+    assert result.columns.tolist() == ["row id", *names]
+    expected = model.predict(rows, exposure=exposures).reshape(scores.shape)
+    np.testing.assert_allclose(result[names].to_numpy(), expected, rtol=1e-14)
+
+
+def test_several_numbers_have_a_column_each(several, database):
+    model, rows = several
+    rows = known_to(database, rows)
+    result = database.run(rows, to_sql(model, "t", dialect=database.dialect, keep=["row id"]), "t")
+    assert result.columns.tolist() == ["row id", "prediction_0", "prediction_1", "prediction_2"]
+    np.testing.assert_array_equal(result.iloc[:, 1:].to_numpy(), model.predict(rows))
+
+
+def test_rates_beyond_all_bounds_are_no_errors(of_rates, database):
+    """PostgreSQL makes errors of exponentials that over- or underflow."""
+    model = of_rates([Feature("a")], [Linear(0, -1e6, 1e6, 0.0)], [1.0], 0.0)
+    rows = pd.DataFrame({"a": [-1e6, -745.2, -700.5, -690.0, 0.0, 700.0, 709.5, 1e6, 700.0, -700.0]})
+    rows["e"] = [1e-300, 1.0, 1.0, 1e-300, 1e-300, 1e300, 1.0, 1e300, 1e-300, 1e300]
+    dialects = (database.dialect, "ansi") if database.dialect != "sqlite" else ("sqlite",)
+    for exposure, dialect in itertools.product((None, "e"), dialects):
+        sql = to_sql(model, "t", dialect=dialect, keep=["row id"], exposure=exposure)
+        scores = rows["a"] + (np.log(rows["e"]) if exposure else 0.0)
+        expected = np.exp(np.clip(scores, -700.0, 709.0))
+        np.testing.assert_allclose(database.run(rows, sql, "t")["prediction"], expected, rtol=2e-13)
+
+
+def test_without_an_exposure_above_zero_there_is_no_prediction(of_rates, database):
+    """The logarithm of such an exposure is an error in DuckDB and PostgreSQL."""
+    model = of_rates([Feature("a")], [Linear(0, 0.0, 9.0, 0.5)], [1.0], 0.0)
+    rows = pd.DataFrame({"a": 0.0, "e": [0.0, -1.0, -0.0, np.nan, np.nan, np.inf, -np.inf, 2.0]})
+    sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"], exposure="e", outputs=["score", "prediction"])
+    result = database.run(rows, sql, "t")
+    np.testing.assert_allclose(result["prediction"], [np.nan] * 7 + [2.0], rtol=1e-15)
+    assert result["score"].tolist() == [0.0] * 8
+    rows = pd.DataFrame({"a": [0.0, 0.0], "e": np.array(["2", "soon"], dtype=object)})
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r"must be a number|Conversion|invalid input"):
+        database.run(rows, sql, "t")
+    with pytest.raises((duckdb.Error, sqlite3.Error, RuntimeError), match=r"no such column|does not|not found"):
+        database.run(rows[["a"]], sql, "t")
+
+
+def test_an_exposure_goes_with_every_attribute_and_every_step(of_rates, database):
+    """It is carried through parts of dates, shared conditions and sums of many terms, and may be an attribute too."""
+    plain, rows, _ = every_attribute()
+    model = of_rates(READ_FEATURES, plain.model_.terms, plain.model_.coefs / 1e4)
+    truth = model.model_.score(read_columns(rows))
+    written = rows.assign(**{"sold at": as_texts(rows["sold at"]), "born": as_texts(rows["born"], "%Y-%m-%d")})
+    sql = to_sql(model, "t", dialect=database.dialect, keep=["row id", "price"], exposure="price")
+    result = database.run(written, sql, "t")
+    np.testing.assert_allclose(result["prediction"], np.exp(truth) * rows["price"], rtol=1e-14)
+    assert "price" in result
+    plain, X = many_terms()
+    model = of_rates(plain.model_.features, plain.model_.terms, plain.model_.coefs / 50)
+    exposures = np.random.default_rng(0).lognormal(size=len(X))
+    sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"], exposure="e")
+    expected = np.exp(model.model_.score(plain.read_columns(X)) + np.log(exposures))
+    np.testing.assert_allclose(database.run(X.assign(e=exposures), sql, "t")["prediction"], expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dialect", DATABASES)
+def test_every_dialect_reads_rates_back(dialect, rates):
+    sql = to_sql(rates[0], "t", dialect=dialect, exposure="years", outputs=["score", "prediction"])
+    (parsed,) = sqlglot.parse(sql, dialect=DATABASES[dialect].dialect)
+    assert "years" in {column.name for column in parsed.find_all(sqlglot.exp.Column)}
+    assert '--   "years": number above 0, the exposure' in sql.splitlines()
+
+
+def test_an_exposure_is_for_rates_alone(of_rates, hazards):
+    for model in (fitted("numbers")[0], hazards[0], fitted("binary")[0]):
+        with pytest.raises(InvalidInputError, match="`exposure` is for models of rates"):
+            to_sql(model, "t", exposure="e")
+    model = of_rates([Feature("a")], [Linear(0, 0.0, 9.0, 0.5)], [1.0])
+    for exposure in ("", 1.0):
+        with pytest.raises(InvalidInputError, match="`exposure` must be the name of a column; got"):
+            to_sql(model, "t", exposure=exposure)
+    with pytest.raises(InvalidInputError, match="holds a NUL character"):
+        to_sql(model, "t", exposure="a\0")
+    with pytest.raises(InvalidInputError, match="The columns 'A' and 'a' of the model differ by upper and lower case"):
+        to_sql(model, "t", dialect="duckdb", exposure="A")
+    assert "rg_exposure" in to_sql(model, "t", dialect="postgres", exposure="A")
+
+
+def test_predictions_hazards_are_exponentials(hazards, database):
+    model, rows = hazards
+    rows = known_to(database, rows)
+    np.testing.assert_allclose(predictions(database, model, rows), model.predict(rows), rtol=1e-15)

@@ -1,11 +1,15 @@
 """Rule lists in words."""
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from exported_models import HOSTILE, NAMES, fitted
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.export import to_markdown, to_text
 from rulegrove.rules.rule import Rule
 
@@ -109,3 +113,88 @@ def test_labels_that_are_not_unicode_can_be_written():
         assert "ud800" in words
         assert "udfff" in words
         assert words.encode()
+
+
+def signed(number):
+    return f"{'+' * (number >= 0)}{number!r}"
+
+
+def test_terms_of_rates_multiply(rates):
+    model, _, _ = rates
+    text, table = to_text(model), to_markdown(model)
+    starts = np.atleast_1d(model.model_.intercept).tolist()
+    firsts = [f"{float(np.exp(start))!r}, exp({start!r})" for start in starts]
+    if len(firsts) > 1:
+        pairs = zip(["height", "depth", r"a|b\n"], firsts, strict=True)
+        named = "; ".join(f"{name} at {first}" for name, first in pairs)
+        how = f"The predictions are exp of the sums: they start with {named}; multiply by what each term says."
+    else:
+        how = f"The prediction is exp of the sum: it starts at {firsts[0]}; multiply by what each term says."
+    assert text.splitlines()[1] == how
+    assert how.replace("|", r"\|").replace(r"\n", r"\\n") in table
+    for row in model.rules_:
+        unit = "" if row.kind == "rule" else " a unit"
+        for coef in (row.coefficients or {"": row.coefficient}).values():
+            words = f", exp({signed(coef)}{unit})"
+            assert not coef or words in text
+            assert not coef or words in table
+        if row.coefficients is None:
+            assert f"{row.effect}, exp(" in text
+
+
+def test_several_numbers_have_their_starts_and_effects(several_made):
+    model, _ = several_made
+    text = to_text(model)
+    starts = r"height at 0.1, depth at -2.5, a|b\n at 0.3333333333333333"
+    assert text.splitlines()[1] == f"The predictions start with {starts}; add what each term says."
+    assert r"a\|b\\n at" in to_markdown(model)
+    for row in model.rules_:
+        told = [f"{signed(coef)} for {name}" for name, coef in row.coefficients.items() if coef]
+        assert ", ".join(told).replace("\n", r"\n") + " a unit" * (row.kind == "linear") in text
+
+
+def test_outputs_that_no_term_names_have_their_places(several_made):
+    model, _ = several_made
+    model.rules_ = RuleTable(replace(row, coefficients=None) for row in model.rules_)
+    text = to_text(model)
+    assert "The predictions start with prediction 0 at 0.1, prediction 1 at -2.5, prediction 2 at " in text
+    assert f"{signed(float(model.model_.coefs[1, 0]))} for prediction 1" in text
+
+
+def test_quantiles_are_called_by_their_levels(quantiles):
+    model, _ = quantiles
+    text = to_text(model)
+    starts = [f"the {name} at {start!r}" for name, start in zip(QUANTILES, model.intercept_.tolist(), strict=True)]
+    assert text.splitlines()[1] == f"The predictions start with {', '.join(starts)}; add what each term says."
+    for row in model.rules_:
+        for name, coef in zip(QUANTILES, row.coefficients.values(), strict=True):
+            assert not coef or f"{signed(coef)} for the {name}" in text
+        if row.kind == "rule":
+            assert f"of the rows, where the median of the target is {row.mean_target:.4g}\n" in text
+    assert to_markdown(model).splitlines()[4] == "| rank | term | effect | support | median |"
+
+
+QUANTILES = ("10 % quantile", "median", "90 % quantile")
+
+
+def test_a_hazard_tells_nothing_of_a_target(hazards):
+    model, _ = hazards
+    text, table = to_text(model), to_markdown(model)
+    assert "The prediction is exp of the sum: it starts at " in text
+    assert {row.kind for row in model.rules_} == {"rule", "linear"}
+    for row in model.rules_:
+        assert f"{row.effect}, exp({signed(row.coefficient)}" in text
+        assert row.kind == "linear" or f" holds on {row.support:.1%} of the rows\n" in text
+    assert table.splitlines()[4:6] == ["| rank | term | effect | support |", "| ---: | --- | --- | ---: |"]
+    assert table.splitlines()[6].count("|") == 5
+
+
+def test_effects_of_exponentials_that_have_no_words_of_their_own(rates):
+    model = copy.copy(rates[0])
+    model.rules_ = RuleTable(replace(row, effect=None, coefficients=None) for row in model.rules_)
+    text = to_text(model)
+    for row, coef in zip(model.rules_, np.atleast_2d(model.model_.coefs)[0].tolist(), strict=True):
+        term, is_rule = row.term, row.kind == "rule"
+        factor = np.exp(coef if is_rule else coef * (term.upper - term.lower))
+        ends = "" if is_rule else f" from {term.lower:.4g} to {term.upper:.4g}"
+        assert f" x {factor:.3g}{ends}, exp({signed(coef)}" in text

@@ -26,6 +26,8 @@ _PHRASES = {
     "`numeric_features`": "`--number`",
     "`sample_weight`": "`--weights`",
     "`groups`": "`--groups`",
+    "`exposure`": "`--exposure`",
+    "`offset`": "`--offset`",
     "`keep`": "`--keep`",
     "`label`": "`--label`",
 }
@@ -93,6 +95,7 @@ def name_options(words: str) -> str:
     for phrase, option in _PHRASES.items():
         words = words.replace(phrase, option)
     known = {one.name for one in (*ensemble_options(), *selector_options())}
+    words = re.sub(r"\bloss='(\w+)'", r"`--loss \1`", words)
     named = re.compile(r"`(\w+)(?=[`=])")
     return named.sub(lambda match: f"`--{match[1].replace('_', '-')}" if match[1] in known else match[0], words)
 

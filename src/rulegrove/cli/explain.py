@@ -1,5 +1,7 @@
 """`rulegrove explain`: why a model predicts what it does for a row."""
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,10 +35,13 @@ def explain(
     top: Annotated[
         int, typer.Option(parser=_read_top, metavar="N|all", help="Largest parts to print; --json has all.")
     ] = SHOWN_PARTS,
+    exposure: options.Exposure = None,
+    offset: options.Offset = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Tell what each rule added to the prediction of a row, and what the row holds."""
+    from rulegrove.cli.known import check_known, find_known, read_known
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs
     from rulegrove.cli.scoring import find_label, label_words, read_model, read_rows, take_attributes
@@ -48,46 +53,118 @@ def explain(
     if row >= rows.num_rows:
         n_rows = count(rows.num_rows, "row")
         raise InvalidInputError(f"`--row` {row} is beyond the table of {n_rows}; the last one is {rows.num_rows - 1}.")
-    explanation = fitted.explain(take_attributes(fitted, rows.slice(row, 1)))
+    known = find_known(rows.column_names, exposure, offset)
+    check_known(fitted, known)
+    own = rows.slice(row, 1)
+    values = {option: float(value[0]) for option, value in read_known(own, known, first=row).items()}
+    explanation = fitted.explain(take_attributes(fitted, own))
     labels = label_words(fitted)
     asked = find_label(labels, label, "--label", "model") if labels and label is not None else label
-    found = explanation.row(0, asked)
+    told = _Told(explanation.row(0, asked), fitted.recall_target().log_link, known, values)
     if as_json:
-        print_json({"row": row, **_describe(found)})
+        print_json({"row": row, **_describe(told)})
     else:
-        _print(found, top or None)
+        _print(told, top or None)
 
 
-def _print(row: "RowExplanation", top: int | None) -> None:
+@dataclass(frozen=True)
+class _Told:
+    """What is told of a row: its parts, whether they multiply what is predicted, and what is known to add to them."""
+
+    row: "RowExplanation"
+    multiplies: bool
+    columns: dict[str, str]
+    values: dict[str, float]
+
+    @property
+    def more(self) -> list[tuple[float, str]]:
+        """What is known to add to the score, with the value of its column."""
+        return [
+            (math.log(value) if option == "exposure" else value, f"{self.columns[option]} = {value:.6g}")
+            for option, value in self.values.items()
+        ]
+
+    @property
+    def added(self) -> float:
+        """All of that together."""
+        return sum(part for part, _ in self.more)
+
+    @property
+    def prediction(self) -> Any:
+        """What is predicted with it: a class, a number, or several."""
+        own = self.row.prediction
+        if not self.values:
+            return own
+        if self.multiplies:
+            return _exponentiate(self.row.score + self.added)
+        return [value + self.added for value in own] if isinstance(own, list) else own + self.added
+
+    def show(self, part: float) -> str:
+        """Return a part in words."""
+        return f"x {_exponentiate(part):.4g}" if self.multiplies else f"{part:+.4g}"
+
+    @property
+    def start(self) -> str:
+        """What the parts start from, in words."""
+        return f"{_exponentiate(self.row.intercept):.4g}" if self.multiplies else f"{self.row.intercept:+.4g}"
+
+
+def _print(told: _Told, top: int | None) -> None:
     """Print the largest parts of a score, and what is left of it."""
     from rulegrove.cli.output import print_table, print_text
     from rulegrove.estimators.explanation import show_value
 
-    if row.label is None:
-        print_text(f"Predicted {row.prediction:.6g}, the sum of:\n")
+    row = told.row
+    if isinstance(told.prediction, list):
+        numbers = ", ".join(f"{value:.6g}" for value in told.prediction)
+        print_text(f"Predicted {numbers}; the last of them is the sum of:\n")
+    elif row.label is None:
+        print_text(f"Predicted {told.prediction:.6g}, the {'product' if told.multiplies else 'sum'} of:\n")
     else:
         sure = f"Predicted {row.prediction} with probability {row.probability:.1%}"
         print_text(printable(f"{sure}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
     cells = []
     for part, term in zip(row.parts.tolist()[:top], row.terms[:top], strict=True):
-        values = ", ".join(f"{name} = {show_value(value)}" for name, value in row.values_of(term).items())
-        cells.append((part, cut(term.text), values))
+        held = ", ".join(f"{name} = {show_value(value)}" for name, value in row.values_of(term).items())
+        cells.append((part, cut(term.text), held))
     hidden = row.parts[len(cells) :]
     if hidden.size:
         cells.append((float(hidden.sum()), f"{count(hidden.size, 'smaller part')}; --top all shows all", ""))
-    cells.append((row.intercept, "intercept", ""))
-    parts, reasons, held = zip(*cells, strict=True)
-    columns = {"part": [f"{part:+.4g}" for part in parts], "because": reasons, "this row": held}
-    print_table(columns, words=["because", "this row"])
+    cells += [(part, option, value) for option, (part, value) in zip(told.values, told.more, strict=True)]
+    lines = [*((told.show(part), because, held) for part, because, held in cells), (told.start, "intercept", "")]
+    parts, reasons, values = zip(*lines, strict=True)
+    heading = "factor" if told.multiplies else "part"
+    print_table({heading: parts, "because": reasons, "this row": values}, words=["because", "this row"])
 
 
-def _describe(row: "RowExplanation") -> dict[str, Any]:
+def _exponentiate(score: float) -> float:
+    """Return the exponential of a score; of one that is too large it is infinite."""
+    try:
+        return math.exp(score)
+    except OverflowError:
+        return math.inf
+
+
+def _describe(told: _Told) -> dict[str, Any]:
     """Return all parts of a score for JSON."""
+    row = told.row
     sure = {} if row.probability is None else {"probability": row.probability}
     about = {} if row.label is None else {"class": row.label}
     parts = [
-        {"part": part, "rank": term.rank, "kind": term.kind, "rule": term.text, "values": row.values_of(term)}
+        {
+            "part": part,
+            **_factor(told, part),
+            "rank": term.rank,
+            "kind": term.kind,
+            "rule": term.text,
+            "values": row.values_of(term),
+        }
         for part, term in zip(row.parts.tolist(), row.terms, strict=True)
     ]
-    score = {"score": row.score, **about, "intercept": row.intercept}
-    return {"prediction": row.prediction, **sure, **score, "parts": parts}
+    score = {"score": row.score + told.added, **about, "intercept": row.intercept, **told.values}
+    return {"prediction": told.prediction, **sure, **score, "parts": parts}
+
+
+def _factor(told: _Told, part: float) -> dict[str, float]:
+    """Return what a part multiplies the prediction by, where it does that."""
+    return {"factor": _exponentiate(part)} if told.multiplies else {}

@@ -23,6 +23,9 @@ def export(
     ] = "data",
     dialect: Annotated[Dialect, typer.Option(help="sql: database.")] = "ansi",
     keep: options.Keep = None,
+    exposure: Annotated[
+        str | None, typer.Option(metavar="COL", help="sql, onnx: column that multiplies the rates of a model of rates.")
+    ] = None,
     top: Annotated[int | None, typer.Option(min=0, help="text, markdown: most important terms only.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -40,6 +43,8 @@ def export(
     check_outputs({"--output": output}, [model])
     if to == "onnx" and output is None:
         raise InvalidInputError("An ONNX graph is no text; write it to a file with -o model.onnx.")
+    if exposure is not None and to not in ("sql", "onnx"):
+        raise InvalidInputError("`--exposure` is for `--to sql` and `--to onnx`; other formats have the rates.")
     fitted = read_model(model)
 
     from rulegrove import export as exports
@@ -47,8 +52,8 @@ def export(
 
     parts = next(csv.reader([table], delimiter="."), [])  # of the table's name; double quotes hold a dot
     writers: dict[str, Callable[[], str | bytes]] = {
-        "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or ()) + "\n",
-        "onnx": lambda: exports.to_onnx(fitted).SerializeToString(),
+        "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or (), exposure=exposure) + "\n",
+        "onnx": lambda: exports.to_onnx(fitted, exposure=exposure).SerializeToString(),
         "python": lambda: exports.to_python(fitted),
         "text": lambda: exports.to_text(fitted, top=top),
         "markdown": lambda: exports.to_markdown(fitted, top=top),

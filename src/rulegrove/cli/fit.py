@@ -8,7 +8,7 @@ import typer
 
 from rulegrove.cli import options
 from rulegrove.cli.errors import note, shows_progress
-from rulegrove.cli.parameters import PANEL, ensemble_options, takes_parameters
+from rulegrove.cli.parameters import PANEL, ensemble_options, settle_task, takes_parameters
 from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
 
@@ -34,6 +34,8 @@ def fit(
         typer.Option(metavar="COL", help="Column of groups, such as patients: the rows of one are held out together."),
     ] = None,
     weights: options.Weights = None,
+    exposure: options.Exposure = None,
+    offset: options.Offset = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
     ] = None,
@@ -62,9 +64,11 @@ def fit(
     """
     from rulegrove.cli.places import check_inputs, check_outputs
 
+    columns = settle_task(columns, parameters, exposure)
     check_outputs({"--output": output, "--report": report}, [*data, rules])
     check_inputs([*data, rules])
-    training = _read(data, target, columns, weights, groups, parameters.get("n_jobs"))
+    beside = {"weights": weights, "groups": groups, "exposure": exposure, "offset": offset}
+    training = _read(data, target, columns, beside, parameters.get("n_jobs"))
     training.facts.tell()
 
     from rulegrove.cli import values
@@ -86,7 +90,7 @@ def fit(
     if report is not None:
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(), training=True, title=f"Rules for {target}")
+        write_report(model, report, *training.show(model), training=True, title=f"Rules for {target}")
     if as_json:
         from rulegrove.cli.evidence import describe_evidence
 
@@ -112,8 +116,7 @@ def _read(
     data: Sequence[Path],
     target: str,
     columns: options.Columns,
-    weights: str | None,
-    groups: str | None,
+    beside: dict[str, str | None],
     n_jobs: int | None,
 ) -> "Training | LargeTraining":
     """Return the table in memory, or in parts where it is large."""
@@ -122,10 +125,10 @@ def _read(
     if is_large(data):
         from rulegrove.cli.large import read_large
 
-        return read_large(data, target, columns, weights, groups, n_jobs=n_jobs)
+        return read_large(data, target, columns, **beside, n_jobs=n_jobs)
     from rulegrove.cli.training import read_training
 
-    return read_training(data[0], target, columns, weights, groups)
+    return read_training(data[0], target, columns, **beside)
 
 
 def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:
@@ -135,5 +138,6 @@ def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:
     figures = encode_figures(model.held_out_)
     if figures is None:
         return None
-    shown = {name: value for name, value in figures.items() if name not in ("rocs", "reliabilities")}
+    curves = ("rocs", "reliabilities", "reliability")
+    shown = {name: value for name, value in figures.items() if name not in curves}
     return {name: None if value == "nan" else value for name, value in shown.items()}

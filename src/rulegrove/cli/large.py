@@ -1,7 +1,7 @@
 """Tables that are not read into memory: folders, several files, large ones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from rulegrove._files import PARQUET
 from rulegrove._progress import Progress
 from rulegrove._validation import count_threads
 from rulegrove.cli.errors import shows_progress
+from rulegrove.cli.known import find_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import find_name
 from rulegrove.cli.spreadsheets import mark_text
@@ -21,7 +22,7 @@ from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.predicting import predict_over
-from rulegrove.engines.reading import Layout, is_number
+from rulegrove.engines.reading import Known, Layout, is_number
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.engines.target import look_at
 from rulegrove.estimators._judging_rules import Asking
@@ -63,22 +64,40 @@ class LargeTraining:
         """Fit a model, part by part."""
         if self.roles.categorical:
             model.set_params(categorical_features=self.facts.kinds["categories"])
-        fit_over(self.engine, model, self.roles.target, weights=self.roles.weights, drop=self.roles.drop)
+        roles, known = self.roles, self.layout.known
+        fit_over(
+            self.engine,
+            model,
+            roles.target,
+            weights=roles.weights,
+            exposure=known.exposure,
+            offset=known.offset,
+            drop=roles.drop,
+        )
 
-    def show(self) -> tuple[Any, Any]:
-        """Return attributes and target of rows to show a model on: a sample."""
-        drawn = draw_sample(self.engine, self.layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
+    def show(self, model: "Ensemble") -> tuple[Any, Any]:
+        """Return attributes and target of rows to show a model on: a sample, of rates where there is an exposure."""
+        layout = replace(self.layout, kind=model.recall_target())
+        drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
         return drawn.rows, drawn.y
 
 
 def read_large(
-    paths: Sequence[Path], target: str, columns: Columns, weights: str | None, groups: str | None, n_jobs: Any
+    paths: Sequence[Path],
+    target: str,
+    columns: Columns,
+    weights: str | None,
+    groups: str | None,
+    exposure: str | None = None,
+    offset: str | None = None,
+    *,
+    n_jobs: Any,
 ) -> LargeTraining:
     """Open files and look at the target; parameters as in `read_training`, and threads as the estimators take them."""
     if groups is not None:
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
-    roles = find_roles(engine.schema.names, target, columns, weights)
+    roles = find_roles(engine.schema.names, target, columns, weights, None, exposure, offset)
     target = roles.target
     if target in roles.numbers:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
@@ -93,7 +112,8 @@ def read_large(
         check_text_target(target, labels, columns.task)
     task = look.task if columns.task == "auto" else columns.task
     values = "classes" if task == "classification" else "numbers"
-    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop)
+    known = Known(**roles.known)
+    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop, known=known)
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
         size=f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part",
@@ -103,6 +123,7 @@ def read_large(
         task=task,
         counts=look.counts or {},
         span=(look.low, look.high, look.mean),
+        known=roles.known,
         kinds=sort_kinds(
             layout.attributes,
             lambda name: pa.types.is_temporal(types[name]) and name not in roles.categorical,
@@ -122,7 +143,15 @@ def examine_large(
     return examine_over(engine, model.set_params(verbose=int(shows_progress())), name, asking=asking)
 
 
-def predict_large(model: "Ensemble", paths: Sequence[Path], output: Path | None, keep: Sequence[str], raw: bool) -> int:
+def predict_large(
+    model: "Ensemble",
+    paths: Sequence[Path],
+    output: Path | None,
+    keep: Sequence[str],
+    raw: bool,
+    exposure: str | None = None,
+    offset: str | None = None,
+) -> int:
     """Predict tables that are not read into memory, from file to file; return how many rows were written.
 
     Without an output predictions are refused, for they may be too many to print.
@@ -131,5 +160,7 @@ def predict_large(model: "Ensemble", paths: Sequence[Path], output: Path | None,
         raise InvalidInputError("Predictions of a table in parts go to a file; give `-o predictions.parquet`.")
     engine = open_large(paths)
     kept = [find_name(engine.schema.names, name, "--keep") for name in keep]
+    known = find_known(engine.schema.names, exposure, offset)
     finish = mark_text if needs_marks(output, raw) else None
-    return predict_over(engine, model.set_params(verbose=int(shows_progress())), output, keep=kept, finish=finish)
+    model.set_params(verbose=int(shows_progress()))
+    return predict_over(engine, model, output, keep=kept, finish=finish, **known)

@@ -16,6 +16,13 @@ Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="Model file, as `rulegrove fit -o` writes it.", show_default=False)]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)]
 Weights = Annotated[str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")]
+Exposure = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of how much each row stands for, such as years at risk; of rates."),
+]
+Offset = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column of what is known to add to the score of each row.")
+]
 Keep = Annotated[Names, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: write text that begins as a formula as it is, without a ' before it.")

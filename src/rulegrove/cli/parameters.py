@@ -8,7 +8,7 @@ import ast
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Annotated, Any
@@ -16,11 +16,16 @@ from typing import Annotated, Any
 import typer
 
 from rulegrove.cli.options import Columns
+from rulegrove.cli.words import suggest
+from rulegrove.exceptions import InvalidInputError
 
 PANEL = "Parameters of the estimator"
 SEED = 0
 OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
 OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules", "interactions")
+
+RATES = ("poisson", "gamma", "tweedie")
+OWN_LOSSES = {"power": "tweedie", "quantile": "quantile"}  # of options that are for one loss
 
 # Words of all other annotations are read by `values`.
 _TYPES = {"int": int, "int | None": int, "float": float, "bool": bool}
@@ -58,15 +63,17 @@ class Parameter:
         option = typer.Option(
             f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}",
             help=f"{self.help} Default: {shown_default or _word(self.default)}.",
-            metavar="|".join([*choices, *re.findall(r"\b(?:int|float|bool|dict|none)\b", self.kind.lower())])
-            if words
-            else None,
+            metavar=self._metavar(choices) if words else "FLOAT,..." if "sequence of float" in self.kind else None,
             show_default=False,
             autocompletion=(lambda: choices) if words else None,
             rich_help_panel=PANEL,
         )
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    def _metavar(self, choices: list[str]) -> str:
+        """Return what may be given where words may."""
+        return "|".join([*choices, *re.findall(r"\b(?:int|float|bool|dict|none)\b", self.kind.lower())])
 
 
 @functools.cache
@@ -105,15 +112,45 @@ def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
     return told
 
 
+def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str | None) -> Columns:
+    """Return how columns are to be read with a loss, which makes a regression; refuse what does not go with it.
+
+    Examples
+    --------
+    >>> settle_task(Columns(), {"loss": "poisson"}, None).task
+    'regression'
+    """
+    loss = parameters.get("loss")
+    for option, own in OWN_LOSSES.items():
+        if parameters.get(option) is not None and loss != own:
+            raise InvalidInputError(f"`--{option}` is for `--loss {own}`; add that, or leave it out.")
+    if exposure is not None and loss not in RATES:
+        raise InvalidInputError(
+            "`--exposure` is for rates; add `--loss poisson` for counts, `--loss gamma` for amounts or "
+            "`--loss tweedie` for totals that may be 0."
+        )
+    if loss is None:
+        return columns
+    losses = next(one.choices for one in read_parameters("regressor", "RuleEnsembleRegressor") if one.name == "loss")
+    if loss not in losses:
+        raise InvalidInputError(f"`--loss` must be one of {', '.join(losses)}; got '{loss}'.{suggest(loss, losses)}")
+    if columns.task == "classification":
+        raise InvalidInputError(
+            f"`--loss {loss}` is for a regression and `--task` asks for classes; leave one of the two out."
+        )
+    return replace(columns, task="regression")
+
+
 def ensemble_options() -> list[inspect.Parameter]:
-    """Return options for the parameters of both rule ensembles."""
-    regression = {one.name: one.default for one in _suited("_base", "BaseRuleEnsemble")}
+    """Return options for the parameters of both rule ensembles, first those of regression alone."""
+    regression = {one.name: one for one in _suited("regressor", "RuleEnsembleRegressor")}
     options = []
     for one in _suited("classifier", "RuleEnsembleClassifier"):
-        other = regression.get(one.name, one.default)
+        other = regression.pop(one.name, one).default
         both = f"{_word(one.default)}; {_word(other)} for regression"
         options.append(one.option("" if other == one.default else both))
-    return options
+    alone = [replace(one, help=f"For regression. {one.help}").option() for one in regression.values()]
+    return [*alone, *options]
 
 
 def selector_options() -> list[inspect.Parameter]:

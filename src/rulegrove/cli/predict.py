@@ -17,13 +17,16 @@ def predict(
         Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end; CSV is printed without it.")
     ] = None,
     keep: options.Keep = None,
+    exposure: options.Exposure = None,
+    offset: options.Offset = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the rows of a table.
 
-    The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each.
+    The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each. Of a model of
+    rates it has rates, or totals with `--exposure`.
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, check_outputs, is_large
@@ -36,9 +39,9 @@ def predict(
     if is_large(data):
         from rulegrove.cli.large import predict_large
 
-        n_rows = predict_large(fitted, data, output, keep or (), raw)
+        n_rows = predict_large(fitted, data, output, keep or (), raw, exposure, offset)
     else:
-        table = predict_table(fitted, read_rows(fitted, data[0]), keep or ())
+        table = predict_table(fitted, read_rows(fitted, data[0]), keep or (), exposure, offset)
         if output is None and as_json:
             print_json({"predictions": table.to_pylist(), "output": None})
         elif output is None:

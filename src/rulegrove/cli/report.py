@@ -16,6 +16,8 @@ def report(
     target: Annotated[
         str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the data that was to be predicted.")
     ] = None,
+    exposure: options.Exposure = None,
+    offset: options.Offset = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -31,6 +33,8 @@ def report(
 
     check_outputs({"--output": output}, [model, data])
     check_inputs([data])
+    if target is None and (exposure is not None or offset is not None):
+        raise InvalidInputError("`--exposure` and `--offset` are taken out of the `--target`; give that, too.")
     fitted = read_model(model)
 
     from rulegrove.report import write_report
@@ -38,7 +42,7 @@ def report(
     X: Any = None
     y: Any = None
     if data is not None and target is not None:
-        X, y = read_target(fitted, data, target)
+        X, y = read_target(fitted, data, target, exposure, offset)
     elif data is not None:
         X = take_attributes(fitted, read_rows(fitted, data))
     elif target is not None:

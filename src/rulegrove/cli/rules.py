@@ -47,9 +47,12 @@ def print_rules(rules: "RuleTable", top: int | None) -> None:
     if not len(terms):
         return
     cells = rules.to_cells(top)
-    if not any(cells.get("confidence", ())):  # which linear terms do not have
-        cells.pop("confidence", None)
-    print_table(cells, words=("class", "rule"), spare=("importance",), below="rule")
+    if "effect" in cells:  # which says it in words
+        cells.pop("coefficient")
+    for heading in ("confidence", "mean target"):  # which linear terms do not have
+        if not any(cells.get(heading, ())):
+            cells.pop(heading, None)
+    print_table(cells, words=("class", "effect", "rule"), spare=("importance",), below="rule")
     hidden = len(rules) - len(terms)
     if hidden > 0:
         note(f"... and {count(hidden, 'more term')}; importance is relative to the first.")
@@ -64,8 +67,9 @@ def tell_length(front: "Front | None") -> None:
     if front is None or front.chosen == len(front) - 1:
         return
     own, large = front[front.chosen], front[-1]
-    classes = front.loss_name == "log_loss"
-    name, show = ("error", show_share) if classes else ("root mean squared error", show_number)
+    errors = {"log_loss": "error", "squared_error": "root mean squared error"}
+    name = errors.get(front.loss_name, f"mean {front.loss_name.replace('_', ' ')}")
+    show = show_share if front.loss_name == "log_loss" else show_number
     lengths = (count(own.rules, "term"), count(large.rules, "term"))
     if own.held_out is None:
         note(f"A list of {lengths[0]}; the large model has {lengths[1]}.")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rulegrove.cli.known import check_known, find_known, read_known, take_known
 from rulegrove.cli.places import check_file
 from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
@@ -55,22 +56,27 @@ def read_rows(model: "Ensemble", path: Path) -> pa.Table:
     return read_table(path, text=texts)
 
 
-def read_target(model: "Ensemble", path: Path, target: str) -> tuple[Any, Any]:
+def read_target(
+    model: "Ensemble", path: Path, target: str, exposure: str | None = None, offset: str | None = None
+) -> tuple[Any, Any]:
     """Read the attributes and the target of rows; those without a target are left out.
 
-    Classes come as the model spells them, which a file may do otherwise.
+    Classes come as the model spells them, which a file may do otherwise. With an exposure the target comes as rates.
     """
     table = read_rows(model, path)
     name = find_name(table.column_names, target, "--target")
     labels = label_words(model)
     if not labels:
         table = convert_to_numbers(table, name)
-    known = table.filter(pc.invert(pc.is_null(table[name], nan_is_null=True)))
+    beside = find_known(table.column_names, exposure, offset)
+    check_known(model, beside)
+    here = pc.invert(pc.is_null(table[name], nan_is_null=True))
+    known = table.filter(here)
     if not known.num_rows:
         raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
     X, values = take_attributes(model, known.drop_columns([name])), known[name].to_pylist()
     if not labels:
-        return X, np.array(values)
+        return X, take_known(model, np.array(values), read_known(known, beside, np.flatnonzero(here.to_numpy())))
     return X, np.array([labels.get(str(value), value) for value in values], dtype=object)
 
 
@@ -104,10 +110,19 @@ def _values(column: pa.ChunkedArray) -> Any:
     return column.cast(pa.float64()).to_numpy()
 
 
-def predict_table(model: "Ensemble", rows: pa.Table, keep: Sequence[str]) -> pa.Table:
+def predict_table(
+    model: "Ensemble", rows: pa.Table, keep: Sequence[str], exposure: str | None = None, offset: str | None = None
+) -> pa.Table:
     """Return some columns of the rows, then predictions, and for classes the probability of each."""
-    X = take_attributes(model, rows)
-    found = {"prediction": pa.array(model.predict(X).tolist())}
+    X, known = take_attributes(model, rows), find_known(rows.column_names, exposure, offset)
+    check_known(model, known)
+    predicted = model.predict(X, **read_known(rows, known))
+    if predicted.ndim == 1:
+        found = {"prediction": pa.array(predicted.tolist())}
+    else:
+        from rulegrove.engines.predicting import find_levels, name_levels
+
+        found = dict(zip(name_levels("prediction", find_levels(model)), map(pa.array, predicted.T), strict=True))
     if model.model_.labels:
         names = [f"probability of {label}" for label in label_words(model)]
         found.update(zip(names, map(pa.array, model.predict_proba(X).T), strict=True))

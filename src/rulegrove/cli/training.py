@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.cli.errors import note
+from rulegrove.cli.known import find_known, read_known, take_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import convert_to_numbers, find_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
@@ -38,6 +39,7 @@ class Roles:
     weights: str | None
     groups: str | None
     keep_identifiers: bool
+    known: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -51,11 +53,18 @@ class Roles:
     @property
     def apart(self) -> set[str]:
         """Columns that are no attributes."""
-        return {name for name in (self.target, *self.drop, self.weights, self.groups) if name is not None}
+        named = (self.target, *self.drop, self.weights, self.groups, *self.known.values())
+        return {name for name in named if name is not None}
 
 
 def find_roles(
-    names: Sequence[str], target: str, columns: Columns, weights: str | None = None, groups: str | None = None
+    names: Sequence[str],
+    target: str,
+    columns: Columns,
+    weights: str | None = None,
+    groups: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
 ) -> Roles:
     """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
 
@@ -70,7 +79,11 @@ def find_roles(
         weights=None if weights is None else find_name(names, weights, "--weights"),
         groups=None if groups is None else find_name(names, groups, "--groups"),
         keep_identifiers=columns.keep_identifiers,
+        known=find_known(names, exposure, offset),
     )
+    for option, name in roles.known.items():
+        if name == roles.target:
+            raise InvalidInputError(f"`--{option}` and `--target` both name '{name}'; it can be one only.")
     for name in roles.numbers:
         if name in roles.categorical:
             raise InvalidInputError(f"`--categorical` and `--number` both name '{name}'; it can be one only.")
@@ -101,6 +114,10 @@ class Facts:
         categories they have.
     groups : str
         The groups in words; empty without any.
+    known : dict
+        Columns of the exposure and the offset, by these words.
+    exposures : tuple of float
+        Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
     """
 
     size: str
@@ -112,11 +129,13 @@ class Facts:
     span: tuple[float, float, float]
     kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
     groups: str = ""
+    known: Mapping[str, str] = field(default_factory=dict)
+    exposures: tuple[float, ...] = ()
 
     def describe(self) -> dict[str, Any]:
         """Return what was read and guessed, for JSON."""
         rows = {"rows": self.n_rows, "rows_without_target": self.n_left_out}
-        return {**rows, "target": self.target, "task": self.task, **self.kinds}
+        return {**rows, "target": self.target, "task": self.task, **self.known, **self.kinds}
 
     def tell(self) -> None:
         """Say what was read and guessed."""
@@ -126,10 +145,18 @@ class Facts:
             if shown:
                 note(f"  {kind:<12}{list_names(shown)}")
         note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
+        for option, name in self.known.items():
+            note(f"  {option:<12}'{name}'{self._tell_exposures() if option == 'exposure' else ''}")
         if self.groups:
             note(f"  groups      {self.groups}, each in one fold")
         if self.n_left_out:
             note(f"  left out    {count(self.n_left_out, 'row')} without a target")
+
+    def _tell_exposures(self) -> str:
+        """Say which values the exposure has, and what the target is for each unit of it."""
+        if not self.exposures:
+            return ""
+        return ": {:.6g} to {:.6g}, mean {:.6g}; the target for each unit of it {:.6g}".format(*self.exposures)
 
     def _tell_values(self) -> str:
         """Say which values the target has."""
@@ -170,6 +197,8 @@ class Training:
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
         Number of each row's group.
+    known : dict
+        Exposure and offset of the rows, by these words.
     roles : Roles
     facts : Facts
     """
@@ -178,20 +207,27 @@ class Training:
     y: AnyArray
     weights: FloatArray | None
     groups: IntArray | None
+    known: Mapping[str, FloatArray]
     roles: Roles
     facts: Facts
 
     def fit(self, model: "Ensemble") -> None:
         """Fit a model."""
-        model.fit(self.X, self.y, sample_weight=self.weights, groups=self.groups)
+        model.fit(self.X, self.y, sample_weight=self.weights, groups=self.groups, **self.known)
 
-    def show(self) -> tuple[Any, Any]:
-        """Return attributes and target of rows to show a model on: all of them."""
-        return self.X, self.y
+    def show(self, model: "Ensemble") -> tuple[Any, Any]:
+        """Return attributes and target of rows to show a model on: all of them, rates where there is an exposure."""
+        return self.X, take_known(model, self.y, self.known)
 
 
 def read_training(
-    path: Path, target: str, columns: Columns, weights: str | None = None, groups: str | None = None
+    path: Path,
+    target: str,
+    columns: Columns,
+    weights: str | None = None,
+    groups: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
 ) -> Training:
     """Read a table and take it apart; rows without a target are left out.
 
@@ -203,15 +239,18 @@ def read_training(
     columns : Columns
     weights, groups : str, optional
         Columns of weights, and of groups whose rows are held out together.
+    exposure, offset : str, optional
+        Columns of these.
     """
     table = read_table(path, text=columns.categorical or ())
-    roles = find_roles(table.column_names, target, columns, weights, groups)
+    roles = find_roles(table.column_names, target, columns, weights, groups, exposure, offset)
     from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
 
     target = roles.target
     if target in roles.numbers:
         table = convert_to_numbers(table, target)
-    known = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
+    here = pc.invert(pc.is_null(table[target], nan_is_null=True))
+    known = table.filter(here)
     X = known.drop_columns(sorted(roles.apart))
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
@@ -223,6 +262,7 @@ def read_training(
     task = guess_task(y) if columns.task == "auto" else columns.task
     row_weights = None if roles.weights is None else _read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
+    beside = read_known(known, roles.known, np.flatnonzero(here.to_numpy()))
     facts = Facts(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
@@ -232,9 +272,16 @@ def read_training(
         counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         span=(y.min(), y.max(), y.mean()) if task == "regression" else NO_SPAN,
         kinds=_sort_columns(X, roles),
+        known=roles.known,
+        exposures=_describe_exposure(y, beside["exposure"]) if "exposure" in beside and task == "regression" else (),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
-    return Training(X, y, row_weights, codes, roles, facts)
+    return Training(X, y, row_weights, codes, beside, roles, facts)
+
+
+def _describe_exposure(y: AnyArray, exposure: FloatArray) -> tuple[float, ...]:
+    """Return what `Facts` tells of an exposure."""
+    return float(exposure.min()), float(exposure.max()), float(exposure.mean()), float(y.sum() / exposure.sum())
 
 
 def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:

@@ -75,6 +75,23 @@ def read_solver(word: str) -> str | Solver:
     return SOLVERS[known]().set_params(**values)  # type: ignore[no-any-return]
 
 
+def read_levels(word: str) -> float | list[float]:
+    """Return a level, or several between commas.
+
+    Examples
+    --------
+    >>> read_levels("0.9"), read_levels("0.1, 0.9"), read_levels("[0.1, 0.9]")
+    (0.9, [0.1, 0.9], [0.1, 0.9])
+    """
+    try:
+        levels = [float(part) for part in word.strip("[] ").split(",")]
+    except ValueError:
+        raise InvalidInputError(
+            f"`--quantile` must be a level between 0 and 1, or several with commas between them; got '{word}'."
+        ) from None
+    return levels[0] if len(levels) == 1 else levels
+
+
 def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that were given, words read as values, and a seed.
 
@@ -85,6 +102,8 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     """
     given = {name: word for name, word in words.items() if word is not None}
     settings = {name: read_value(word) if isinstance(word, str) else word for name, word in given.items()}
+    if isinstance(words.get("quantile"), str):
+        settings["quantile"] = read_levels(words["quantile"])
     if isinstance(words.get("solver"), str):
         settings["solver"] = read_solver(words["solver"])
     return {"random_state": SEED, **settings}

@@ -75,6 +75,34 @@ class Ratios(Coding):
 
 
 @dataclass(frozen=True, eq=False)
+class Scaled(Coding):
+    """Several numbers, each less its mean and over its standard deviation, so that none outweighs the others.
+
+    Attributes
+    ----------
+    offsets, scales : ndarray of shape (n_outputs,)
+
+    Examples
+    --------
+    >>> coding = Scaled(np.array([1.0, 0.0]), np.array([2.0, 10.0]))
+    >>> coding.code(np.array([[3.0, 10.0], [-1.0, 0.0]]))
+    array([[ 1.,  1.],
+           [-1.,  0.]])
+    """
+
+    offsets: FloatArray
+    scales: FloatArray
+
+    def code(self, y: FloatArray) -> FloatArray:
+        """Return numbers in standard deviations from the mean."""
+        return np.asarray((y - self.offsets) / self.scales)
+
+    def observe(self, values: FloatArray) -> FloatArray:
+        """Return the same."""
+        return values
+
+
+@dataclass(frozen=True, eq=False)
 class Bent(Coding):
     """Numbers bent towards a level above a quantile and towards another below it, as its pinball loss pulls.
 

@@ -138,6 +138,18 @@ class Pool:
         """Return the same without a fold, for its candidates."""
         return [chosen.selection.fold_points[fold] for chosen in self.outputs]
 
+    def settle(self, settle: Callable[[Terms, list[Point]], list[Point]]) -> "Pool":
+        """Return the pool with coefficients that go together, as far as several outputs were solved for once more."""
+        if len(self.outputs) == 1 or self.outputs[0].refitted is None:
+            return self
+        whole = settle(self.design.terms, self.points())
+        folds = [settle(terms, self.fold_points(fold)) for fold, terms in enumerate(self.fold_terms)]
+        outputs = [
+            replace(one, refitted=own, selection=replace(one.selection, fold_points=tuple(of_folds)))
+            for one, own, *of_folds in zip(self.outputs, whole, *folds, strict=True)
+        ]
+        return replace(self, outputs=outputs)
+
     def stretch(self, slope: float) -> "Pool":
         """Return the pool with coefficients times a factor, as far as they were solved for once more."""
 

@@ -16,7 +16,7 @@ from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
 from rulegrove.likelihoods import Likelihood
 from rulegrove.projection import Point
-from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfNumbers, RefitOfRows, Ridge, choose_ridge
+from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfNumbers, RefitOfRows, RefitOfSeveral, Ridge, choose_ridge
 
 LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
@@ -61,8 +61,9 @@ def refit_pools(
         rows = held_out[folds[held_out] == part - 1]
         weight = float(rows.size) if data.weights is None else float(data.weights[rows].sum())
         if likelihood is None:
-            (own,) = kept
-            return RefitOfNumbers(own), weight if own.held_out is None else own.held_out.weight
+            numbers = tuple(RefitOfNumbers(one) for one in kept)
+            own = numbers[0] if len(numbers) == 1 else RefitOfSeveral(numbers)
+            return own, weight if kept[0].held_out is None else kept[0].held_out.weight
         terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
         return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), rows), weight
 

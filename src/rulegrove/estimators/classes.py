@@ -56,6 +56,8 @@ class Classes(Target):
     array(['no', 'yes', 'no'], dtype='<U3')
     """
 
+    plural = "classes"
+    way_apart = "multiclass='ovr', or 'shared' with Glmnet(loss='squared')"
     losses = ("squared", "ramp", "squared_hinge", "logistic")
     others = "numbers"
     values = "classes"

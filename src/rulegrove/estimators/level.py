@@ -8,6 +8,7 @@ import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.design.bits import compile_rules
+from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
 from rulegrove.estimators._coding import Bent
 from rulegrove.estimators._fitted import HeldOut
@@ -22,6 +23,7 @@ from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.number import HUBER_SHARE, Number
 from rulegrove.estimators.settings import Settings
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.joint_selection import Grouped, Joint
 from rulegrove.likelihoods import Likelihood, OfLevels, OfNumbers
 from rulegrove.losses import Huber, Quantile
 from rulegrove.projection import Point
@@ -208,18 +210,54 @@ class Level(_Robust):
         """Return the pinball loss."""
         return error, standard_error
 
+    def together(self, solver: BaseSolver) -> Joint | None:
+        """Return a grouped fit of several levels."""
+        return Grouped() if len(self.levels) > 1 else None
+
+    @property
+    def shares_terms(self) -> bool:
+        """A term enters for all levels or for none."""
+        return True
+
+    def settle_points(self, terms: Terms, points: list[Point]) -> list[Point]:
+        """Return quantiles that never cross, whatever the attributes are.
+
+        From one level to the next the least step that terms allow must not be negative. Where it would be, steps are
+        drawn to the one between the quantiles of all rows, which is none of the terms'.
+        """
+        if len(points) == 1:
+            return points
+        lines, n_rules = terms.linear, len(terms.rules)
+        ends = np.array([lines.lower, lines.upper])
+        low, high = lines.scale * (ends - lines.center)
+        low, high = np.append(np.zeros(n_rules), low), np.append(np.ones(n_rules), high)
+        settled = list(points)
+        middle = len(points) // 2
+        for way, places in ((1, range(middle + 1, len(points))), (-1, range(middle - 1, -1, -1))):
+            for place in places:
+                (inner, level), (outer, edge) = points[place - way], points[place]
+                coef, intercept = way * (outer - inner), way * (edge - level)
+                gap = abs(self._coding.quantiles[place] - self._coding.quantiles[place - way])
+                least = intercept + float(np.minimum(coef * low, coef * high).sum())
+                share = 1.0 if least >= 0.0 else gap / (gap - least)
+                start, base = settled[place - way]
+                step = gap + share * (intercept - gap)
+                settled[place] = start + way * share * coef, base + way * step
+        return settled
+
     def finish_lists(self, made: MadeLists) -> list[list[Point]]:
         """Return lists with intercepts by which the shares of training rows below the quantiles are the levels."""
         observed, weights = self._observe(made.targets), made.weights
         own = np.ones(len(observed)) if weights is None else weights
         losses = [Quantile(level) for level in self.levels]
-        return [
+        finished = [
             [
                 (coef, intercept + float(loss.best_constant(observed - said, own)))
                 for loss, (coef, intercept), said in zip(losses, points, line.T, strict=True)
             ]
             for points, line in zip(made.lists, made.score(), strict=True)
         ]
+        return [self.settle_points(made.large.terms[0], points) for points in finished]
 
     def describe(self, data: TrainingData, fitted: Fitted) -> Fitted:
         """Return the terms with the (middle) quantile of the target where rules hold."""

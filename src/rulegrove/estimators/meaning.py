@@ -251,6 +251,40 @@ class HazardMeaning(RateMeaning):
 
 
 @dataclass(frozen=True, eq=False)
+class SeveralMeaning(NumberMeaning):
+    """Several numbers, which are the scores.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    about = ("effect",)
+
+    names: tuple[str, ...]
+
+    @property
+    def n_outputs(self) -> int:
+        """One for each number."""
+        return len(self.names)
+
+    def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
+        """Tell what a term adds to each number."""
+        span = 1.0 if isinstance(term, Rule) else term.upper - term.lower
+        ends = "" if isinstance(term, Rule) else f", from {term.lower:.4g} to {term.upper:.4g}"
+        pairs = zip(self.names, coefs.tolist(), strict=True)
+        parts = [f"{name} {coef * span:+.3g}" for name, coef in pairs if coef]
+        return {
+            "effect": ", ".join(parts) + ends,
+            "coefficients": dict(zip(self.names, coefs.tolist(), strict=True)),
+        }
+
+    def encode(self) -> dict[str, Any]:
+        """Return the names."""
+        return {"loss": {"name": "several", "names": list(self.names)}}
+
+
+@dataclass(frozen=True, eq=False)
 class LevelMeaning(NumberMeaning):
     """Quantiles of a number, which are the scores.
 
@@ -299,8 +333,11 @@ def exponentiate(scores: FloatArray) -> FloatArray:
 
 def decode_loss(value: Value) -> NumberMeaning:
     """Return the meaning of the loss of a model file."""
-    fields = value.fields(["name"], {"power": None, "levels": None})
-    name = fields["name"].text(["poisson", "gamma", "tweedie", "quantile", "absolute"])
+    fields = value.fields(["name"], {"power": None, "levels": None, "names": None})
+    name = fields["name"].text(["poisson", "gamma", "tweedie", "quantile", "absolute", "several"])
+    if name == "several":
+        names = tuple(item.text() for item in fields["names"].items())
+        return SeveralMeaning(names) if len(set(names)) == len(names) > 1 else fields["names"].refuse("several names")
     if name not in {"quantile", "absolute"}:
         return RateMeaning(name, fields["power"].number(1.0, 2.0))
     levels = fields["levels"].numbers(None, 0.0, 1.0)

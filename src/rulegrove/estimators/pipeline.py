@@ -206,6 +206,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     if not data.units.is_plain:
         runs = [[pool.give_back(data.units, settled.selection) for pool in pools] for pools in runs]
         data = data.give_back()
+    runs = [[pool.settle(target.settle_points) for pool in pools] for pools in runs]
     held_out = score_held_out(data, training.folds, runs)
     if held_out is not None and (slope := target.find_slope(held_out)) != 1.0:
         runs = [[pool.stretch(slope) for pool in pools] for pools in runs]
@@ -341,8 +342,7 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
     if settings.force_rules:
         if joint is not None and target.code.n_outputs > 1:
             raise InvalidInputError(
-                "`force_rules` is not for fits that solve for all classes together; take multiclass='ovr', "
-                "or 'shared' with Glmnet(loss='squared')."
+                f"`force_rules` is not for fits that solve for all {target.plural} together; take {target.way_apart}."
             )
         if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
+from rulegrove.design.terms import Terms
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._lists import MadeLists
@@ -37,6 +38,8 @@ class Target(ABC):
 
     Attributes
     ----------
+    plural, way_apart : str
+        What its outputs are, and how they are asked to be solved for apart, in words.
     losses : tuple of str
         Names of the losses that suit it, the default first.
     others : str
@@ -49,6 +52,8 @@ class Target(ABC):
         What was fitted to held-out scores to turn scores into predictions; None for the meaning of the loss.
     """
 
+    plural: ClassVar[str] = "outputs"
+    way_apart: ClassVar[str] = "multioutput='separate'"
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
     values: ClassVar[str]
@@ -188,6 +193,10 @@ class Target(ABC):
     def find_slope(self, held_out: HeldOut) -> float:
         """Return what coefficients of the large model are to be multiplied by, as held-out scores tell."""
         return 1.0
+
+    def settle_points(self, terms: Terms, points: list[Point]) -> list[Point]:
+        """Return coefficients and intercepts of all outputs that go together, given those of each."""
+        return points
 
     def finish_lists(self, made: MadeLists) -> list[list[Point]]:
         """Return lists that are near to the large model, with coefficients that are also right on the training rows."""

@@ -32,6 +32,7 @@ _TYPES = {  # what is fed for each kind of column
     "text": (TensorProto.STRING, "string, empty where missing"),
     "time": (TensorProto.INT64, f"int64, whole seconds since 1970-01-01 UTC, {MISSING_TIME} where missing"),
 }
+_EXPOSURE = "number above 0, float64, the exposure that multiplies the rate"
 _output = helper.make_tensor_value_info
 _OWN_NAMES = {"label", "scores", "probabilities", "prediction"}  # of the outputs
 
@@ -80,34 +81,57 @@ class _Graph:
         return self.add("Cast", values, to=TensorProto.FLOAT)
 
 
-def write_graph(scoring: Scoring) -> onnx.ModelProto:
+def write_graph(scoring: Scoring, exposure: str | None = None) -> onnx.ModelProto:
     """Return the ONNX model of what `read_scoring` gives; see `to_onnx`."""
-    _check_unicode(scoring)
+    _check_unicode(scoring, exposure)
     graph = _Graph()
     inputs, columns, words = _read_inputs(graph, scoring.features)
+    more, known = _read_exposure(inputs, exposure)
     scores = _write_scores(graph, scoring, columns)
-    n_outputs, n_classes = scoring.n_outputs, len(scoring.classes)
-    if not n_classes:
-        outputs = [_output("prediction", TensorProto.DOUBLE, ["n_rows"])]
-        graph.name(_first_column(graph, scores), "prediction")
+    if scoring.classes:
+        outputs = _write_classes(graph, scoring, scores)
     else:
-        labels = _label_array(scoring.classes)
-        kind = helper.np_dtype_to_tensor_dtype(labels.dtype) if labels.dtype != object else TensorProto.STRING
-        outputs = [
-            _output("label", kind, ["n_rows"]),
-            _output("scores", TensorProto.DOUBLE, ["n_rows", *[n_outputs] * (n_outputs > 1)]),
-            _output("probabilities", TensorProto.DOUBLE, ["n_rows", n_classes]),
-        ]
-        label = graph.constant(labels)
-        graph.name(graph.add("Gather", label, _largest(graph, scores, n_outputs)), "label")
-        graph.name(_first_column(graph, scores) if n_outputs == 1 else scores, "scores")
-        graph.name(_write_probabilities(graph, scoring, scores), "probabilities")
+        outputs = _write_numbers(graph, scoring, scores, more)
+    inputs, words = [*inputs, *known], words + "".join(f"\n{one.name}: {_EXPOSURE}" for one in known)
     body = helper.make_graph(graph.nodes, "rulegrove", inputs, outputs, graph.constants)
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="rulegrove")
     model.ir_version = IR_VERSION
     model.doc_string = words
     onnx.checker.check_model(model)
     return model
+
+
+def _write_classes(graph: _Graph, scoring: Scoring, scores: str) -> list[onnx.ValueInfoProto]:
+    """Name and declare the outputs of a classifier."""
+    n_outputs, labels = scoring.n_outputs, _label_array(scoring.classes)
+    kind = helper.np_dtype_to_tensor_dtype(labels.dtype) if labels.dtype != object else TensorProto.STRING
+    label = graph.constant(labels)
+    graph.name(graph.add("Gather", label, _largest(graph, scores, n_outputs)), "label")
+    named = _name_numbers(graph, scoring, scores, "scores")
+    graph.name(_write_probabilities(graph, scoring, scores), "probabilities")
+    chances = _output("probabilities", TensorProto.DOUBLE, ["n_rows", len(scoring.classes)])
+    return [_output("label", kind, ["n_rows"]), named, chances]
+
+
+def _write_numbers(graph: _Graph, scoring: Scoring, scores: str, exposure: str | None) -> list[onnx.ValueInfoProto]:
+    """Name and declare the outputs of a regressor; an exposure multiplies what is predicted."""
+    if not scoring.exponential:
+        return [_name_numbers(graph, scoring, scores, "prediction")]
+    logarithms = scores
+    if exposure is not None:
+        above, finite = graph.add("Greater", exposure, 0.0), graph.add("Less", exposure, np.inf)
+        known = graph.add("Where", graph.add("And", above, finite), exposure, np.nan)
+        logarithms = graph.add("Add", scores, graph.add("Log", known))
+    rates = graph.add("Exp", logarithms)
+    named = [(rates, "prediction"), (scores, "scores")]
+    return [_name_numbers(graph, scoring, values, name) for values, name in named]
+
+
+def _name_numbers(graph: _Graph, scoring: Scoring, values: str, name: str) -> onnx.ValueInfoProto:
+    """Name and declare an output of one number a score, (n_rows,) or (n_rows, n_outputs)."""
+    several = scoring.n_outputs > 1
+    graph.name(values if several else _first_column(graph, values), name)
+    return _output(name, TensorProto.DOUBLE, ["n_rows", *[scoring.n_outputs] * several])
 
 
 def _label_array(labels: Sequence[Any]) -> AnyArray:
@@ -119,10 +143,10 @@ def _label_array(labels: Sequence[Any]) -> AnyArray:
     raise InvalidInputError(f"ONNX has labels of one type: texts, integers, floats or booleans; got {kinds}.")
 
 
-def _check_unicode(scoring: Scoring) -> None:
+def _check_unicode(scoring: Scoring, exposure: str | None) -> None:
     """Refuse texts that ONNX cannot hold."""
     names = (text for feature in scoring.features for text in (feature.source, *(feature.categories or ())))
-    for text in (*names, *scoring.classes):
+    for text in (exposure, *names, *scoring.classes):
         if isinstance(text, str) and not is_unicode(text):
             raise InvalidInputError(
                 f"The text {text!r} of a column name, category or class holds a lone surrogate, which ONNX cannot "
@@ -139,8 +163,7 @@ def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.
         return [_output("X", TensorProto.DOUBLE, ["n_rows", len(features)])], columns, words
     for feature in features:
         name = feature.source
-        if not name or name.startswith("rg_") or name in _OWN_NAMES:
-            raise InvalidInputError(f"The name {name!r} of a column cannot be that of an ONNX input; rename it.")
+        _check_name(name)
         if MISSING_TEXT in (feature.categories or ()):
             raise InvalidInputError(
                 f"Column '{name}' has the empty text as a category, which stands for a missing one in ONNX; "
@@ -150,6 +173,29 @@ def _read_inputs(graph: _Graph, features: Sequence[Feature]) -> tuple[list[onnx.
     inputs = [_output(name, kind, ["n_rows", 1]) for name, (kind, _) in types.items()]
     words = "\n".join(f"{name}: {kinds[name]}, {form}" for name, (_, form) in types.items())
     return inputs, [_read_column(graph, feature) for feature in features], words
+
+
+def _check_name(name: str) -> None:
+    """Refuse names that an input cannot have."""
+    if not name or name.startswith("rg_") or name in _OWN_NAMES:
+        raise InvalidInputError(f"The name {name!r} of a column cannot be that of an ONNX input; rename it.")
+
+
+def _read_exposure(
+    inputs: Sequence[onnx.ValueInfoProto], exposure: str | None
+) -> tuple[str | None, list[onnx.ValueInfoProto]]:
+    """Return the value of an exposure, and its input if that is not also one of an attribute."""
+    if exposure is None:
+        return None, []
+    _check_name(exposure)
+    same = next((one for one in inputs if one.name == exposure), None)
+    if same is None:
+        return exposure, [_output(exposure, TensorProto.DOUBLE, ["n_rows", 1])]
+    if exposure == "X" or same.type.tensor_type.elem_type != TensorProto.DOUBLE:
+        raise InvalidInputError(
+            f"The exposure cannot be read from the input {exposure!r}, which is not one number a row; rename it."
+        )
+    return exposure, []
 
 
 def _read_column(graph: _Graph, feature: Feature) -> str:

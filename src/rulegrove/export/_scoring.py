@@ -1,4 +1,4 @@
-"""What every export writes down: the parts of the score in the order of the sum, and the way to probabilities."""
+"""What every export writes down: the parts of the score in the order of the sum, and the way to predictions."""
 
 import importlib.util
 import math
@@ -13,7 +13,9 @@ from rulegrove._typing import FloatArray
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.calibration import Curve, Link, Sigmoid, Steps, Temperature
+from rulegrove.estimators.calibration import ClassLink, Curve, Sigmoid, Steps, Temperature
+from rulegrove.estimators.meaning import exponentiate
+from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
@@ -49,6 +51,10 @@ class Scoring:
         The slope of several scores whose softmax are the probabilities; None where curves give them.
     curves : tuple of Logistic or Steps
         Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
+    exponential : bool
+        Whether predictions are the exponentials of the scores.
+    takes_exposure : bool
+        Whether these are rates, which an exposure multiplies.
     """
 
     features: tuple[Feature, ...]
@@ -60,10 +66,12 @@ class Scoring:
     classes: tuple[Any, ...]
     softmax: float | None
     curves: tuple[Logistic | Steps, ...]
+    exponential: bool = False
+    takes_exposure: bool = False
 
     @property
     def n_outputs(self) -> int:
-        """Number of scores of a row: one, or one for each of more than two classes."""
+        """Number of scores of a row: one, one for each of more than two classes, or one for each number."""
         return len(self.intercepts)
 
     @property
@@ -93,7 +101,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
 
     Examples
     --------
@@ -106,11 +114,12 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
     """
     if not isinstance(model, BaseRuleEnsemble):
         raise InvalidInputError(
-            f"Only a RuleEnsembleClassifier or RuleEnsembleRegressor can be exported; got a {type(model).__name__}."
+            f"Only an estimator of rulegrove, such as a RuleEnsembleClassifier, can be exported; got a "
+            f"{type(model).__name__}."
         )
     check_is_fitted(model)
     fitted = model.model_
-    if fitted.inverse is not None:
+    if fitted.inverse not in (None, exponentiate):
         raise InvalidInputError(
             f"No export writes down what turns the scores of a {type(model).__name__} into predictions; save the "
             "predictions themselves."
@@ -131,10 +140,30 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         classes=fitted.labels,
         softmax=softmax,
         curves=curves,
+        exponential=fitted.inverse is not None,
+        takes_exposure=fitted.inverse is not None and _takes_exposure(model),
     )
 
 
-def _read_link(link: Link | None, n_outputs: int) -> tuple[float | None, tuple[Logistic | Steps, ...]]:
+def _takes_exposure(model: BaseRuleEnsemble) -> bool:
+    """Whether the predictions of a model may have an exposure: those of a hazard have none."""
+    return isinstance(model, RuleEnsembleRegressor) and model.make_target().log_link
+
+
+def check_exposure(scoring: Scoring, exposure: str | None) -> None:
+    """Refuse the name of an exposure where there is no rate that it multiplies, and what is no name."""
+    if exposure is None:
+        return
+    if not scoring.takes_exposure:
+        raise InvalidInputError(
+            "`exposure` is for models of rates, of the losses 'poisson', 'gamma' and 'tweedie', which it multiplies; "
+            "leave it out."
+        )
+    if not isinstance(exposure, str) or not exposure:
+        raise InvalidInputError(f"`exposure` must be the name of a column; got {exposure!r}.")
+
+
+def _read_link(link: ClassLink | None, n_outputs: int) -> tuple[float | None, tuple[Logistic | Steps, ...]]:
     """Return the slope of a softmax, or curves such as every export can write."""
     if link is None:
         return None, ()

@@ -1,19 +1,24 @@
 """The query that scores a table: clean inputs, the sum in steps, the class, the probabilities."""
 
+import sys
 from collections.abc import Sequence
 from functools import reduce
 
 from sqlglot import exp
 
 from rulegrove._words import printable
+from rulegrove.columns import Feature
 from rulegrove.estimators.calibration import Steps
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export._scoring import Logistic, Scoring, describe_columns, nonzero, steps_parts
 from rulegrove.export._sql_inputs import ANSI, BIGQUERY, DUCKDB, POSTGRES, SPARK, SQLITE
 from rulegrove.export._sql_terms import TABLE, Database, Terms, add, all_of, choose, column, divide, multiply
 
+EXPOSURE = "rg_exposure"  # a column of the steps
+LARGEST = sys.float_info.max
 CHUNK_TERMS = 200  # added up in one expression; databases limit how deep one may be (SQLite to 1,000)
 LEAST_EXPONENT = -700.0  # PostgreSQL makes an error of an exponential that underflows; exp(-700) is 1e-304
+MOST_EXPONENT = 709.0  # and, as others do, of one that is too large; exp(709) is 8e307
 
 DATABASES = {
     "ansi": Database("postgres", "none", ANSI),
@@ -30,7 +35,12 @@ DATABASES = {
 
 
 def write_query(
-    scoring: Scoring, database: Database, table: Sequence[str], keep: Sequence[str], outputs: Sequence[str]
+    scoring: Scoring,
+    database: Database,
+    table: Sequence[str],
+    keep: Sequence[str],
+    outputs: Sequence[str],
+    exposure: str | None = None,
 ) -> str:
     """Return the query; see `to_sql`.
 
@@ -41,11 +51,13 @@ def write_query(
     table : sequence of str
         Parts of the name.
     keep : sequence of str
-    outputs : sequence of {"score", "class", "probability"}
+    outputs : sequence of {"score", "class", "probability", "prediction"}
+    exposure : str, optional
+        Column that multiplies what is predicted.
     """
-    _check_names(scoring, database)
+    _check_names(scoring, database, exposure)
     query = _Query(database, table, keep)
-    names = _write_scores(query, scoring)
+    names = _write_scores(query, scoring, exposure)
     scores = [column(name) for name in names]
     results = dict(zip(names, scores, strict=True)) if "score" in outputs else {}
     if "class" in outputs:
@@ -53,13 +65,16 @@ def write_query(
     if "probability" in outputs:
         chances = _write_probabilities(query, scoring, names)
         results |= {f"probability_{place}": chance for place, chance in enumerate(chances)}
-    return _write_types(scoring) + query.text(results)
+    if "prediction" in outputs:
+        results |= _write_predictions(query, scoring, names, exposure)
+    return _write_types(scoring, exposure) + query.text(results)
 
 
-def _check_names(scoring: Scoring, database: Database) -> None:
+def _check_names(scoring: Scoring, database: Database, exposure: str | None) -> None:
     """Refuse columns that are one column to the database, which would read one of them for both."""
-    sources = {feature.source for feature in scoring.features}
-    for name in sorted({feature.source for feature in scoring.used.values()}):
+    more = set() if exposure is None else {exposure}
+    sources = {feature.source for feature in scoring.features} | more
+    for name in sorted({feature.source for feature in scoring.used.values()} | more):
         others = sorted(other for other in sources - {name} if database.fold(other) == database.fold(name))
         if others:
             raise InvalidInputError(
@@ -68,10 +83,11 @@ def _check_names(scoring: Scoring, database: Database) -> None:
             )
 
 
-def _write_types(scoring: Scoring) -> str:
+def _write_types(scoring: Scoring, exposure: str | None) -> str:
     """Return a comment that names each column that is read, with its type."""
-    used = describe_columns(scoring.used.values())
-    lines = [f'--   "{printable(name)}": {kind}\n' for name, kind in used.items()]
+    used = [*describe_columns(scoring.used.values()).items()]
+    used += [] if exposure is None else [(exposure, "number above 0, the exposure")]
+    lines = [f'--   "{printable(name)}": {kind}\n' for name, kind in used]
     return "".join(["-- Columns that are read, and their types:\n", *lines]) if lines else ""
 
 
@@ -109,20 +125,24 @@ class _Query:
         return query.sql(dialect=self.database.dialect, pretty=True)
 
 
-def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
-    """Add the steps from the table to the scores; return their columns."""
+def _number_names(word: str, scoring: Scoring) -> list[str]:
+    """Return the columns of one number a score."""
+    return [word] if scoring.n_outputs == 1 else [f"{word}_{output}" for output in range(scoring.n_outputs)]
+
+
+def _write_scores(query: _Query, scoring: Scoring, exposure: str | None) -> list[str]:
+    """Add the steps from the table to the scores; return their columns. An exposure is carried on beside them."""
     database, terms = query.database, Terms(query.database, scoring.features)
     sums = [_summands(database, terms, scoring, output) for output in range(scoring.n_outputs)]
-    _write_inputs(query, scoring)
-    carried = [f"rg_x{feature}" for feature in scoring.used]
+    _write_inputs(query, scoring, exposure)
+    kept = [] if exposure is None else [EXPOSURE]
+    carried = [*kept, *(f"rg_x{feature}" for feature in scoring.used)]
     flags = terms.flags()
     if flags:
-        carried = [f"rg_x{feature}" for feature in sorted({term.feature for term in scoring.linear})]
+        carried = [*kept, *(f"rg_x{feature}" for feature in sorted({term.feature for term in scoring.linear}))]
         query.step(flags, carried)
         carried += flags
-    names = ["score" if scoring.classes else "prediction"]
-    if scoring.n_outputs > 1:
-        names = [f"score_{output}" for output in range(scoring.n_outputs)]
+    names = _number_names("score" if scoring.classes or scoring.exponential else "prediction", scoring)
     starts = [database.number(float(intercept)) for intercept in scoring.intercepts]
     last = max(len(summands) - 1 for summands in sums) // CHUNK_TERMS
     for chunk in range(last + 1):
@@ -136,11 +156,11 @@ def _write_scores(query: _Query, scoring: Scoring) -> list[str]:
                     so_far = summand if so_far is None else add(so_far, summand)
             assert so_far is not None
             partial[name if chunk == last else f"rg_s{output}"] = so_far
-        query.step(partial, carried if chunk < last else [])
+        query.step(partial, carried if chunk < last else kept)
     return names
 
 
-def _write_inputs(query: _Query, scoring: Scoring) -> None:
+def _write_inputs(query: _Query, scoring: Scoring, exposure: str | None) -> None:
     """Add the steps from the table to clean attributes; what dates tell is read from times that are clean."""
     database = query.database
     plain: dict[str, exp.Expression] = {}
@@ -152,6 +172,8 @@ def _write_inputs(query: _Query, scoring: Scoring) -> None:
         else:
             time = times.setdefault(feature.source, f"rg_t{len(times)}")
             parts[f"rg_x{k}"] = database.part(feature.part, column(time))
+    if exposure is not None:
+        plain[EXPOSURE] = database.read(Feature(exposure))
     query.step({**plain, **{name: database.moment(source) for source, name in times.items()}})
     if parts:
         query.step(parts, list(plain))
@@ -201,6 +223,29 @@ def _write_probabilities(query: _Query, scoring: Scoring, names: Sequence[str]) 
         return [exp.Sub(this=database.number(1.0), expression=column("rg_p0")), column("rg_p0")]
     query.step({"rg_total": reduce(add, map(column, shares))}, [*names, *shares])
     return [_normalised(database, scores, place) for place in range(len(names))]
+
+
+def _write_predictions(
+    query: _Query, scoring: Scoring, names: Sequence[str], exposure: str | None
+) -> dict[str, exp.Expression]:
+    """Add the steps from scores to predictions; return these."""
+    database, logarithms = query.database, {name: column(name) for name in names}
+    if exposure is not None:
+        # NaN and infinity are above the largest number; of NULL the logarithm and all that follows is NULL.
+        known = all_of([column(EXPOSURE) > database.number(0.0), column(EXPOSURE) <= database.number(LARGEST)])
+        more = exp.Ln(this=exp.Case().when(known, column(EXPOSURE)))
+        query.step({EXPOSURE: more}, names)
+        logarithms = {f"rg_z{output}": add(column(name), column(EXPOSURE)) for output, name in enumerate(names)}
+        query.step(logarithms, names)
+        logarithms = {name: column(name) for name in logarithms}
+    results = zip(_number_names("prediction", scoring), logarithms.values(), strict=True)
+    return {name: _exponential(database, one) if scoring.exponential else one for name, one in results}
+
+
+def _exponential(database: Database, logarithm: exp.Expression) -> exp.Expression:
+    """Return ``exp(z)``, neither too large nor too small for any database."""
+    least, most = database.number(LEAST_EXPONENT), database.number(MOST_EXPONENT)
+    return exp.Exp(this=choose([(logarithm < least, least), (logarithm > most, most)], logarithm))
 
 
 def _odds(database: Database, curve: Logistic, score: exp.Expression) -> exp.Expression:

@@ -98,6 +98,27 @@ def normalise(shares, scores):
     return [share / total for share in shares]
 '''
 
+_EXPONENTIAL = '''
+def exponential(score):
+    """Return exp(score), infinite where that is too large."""
+    try:
+        return math.exp(score)
+    except OverflowError:
+        return math.inf
+'''
+
+_LOGARITHM = '''
+def logarithm(exposure):
+    """Return log(exposure), which adds to a score as the exposure multiplies the rate."""
+    try:
+        known = float(exposure)
+    except (TypeError, ValueError):
+        known = math.nan
+    if not 0.0 < known < math.inf:
+        raise ValueError(f"The exposure must be a number above 0; got {exposure!r}.")
+    return math.log(known)
+'''
+
 _READERS = {"number": ("number", _NUMBER), "text": ("label", _LABEL), "time": ("part", _PART)}
 
 
@@ -105,14 +126,15 @@ def to_python(model: BaseRuleEnsemble) -> str:
     """Return the source of a Python module that scores rows without rulegrove, NumPy or anything else.
 
     It has ``score(row)``, which takes a dict of values by column name and returns the score (several: a list, one a
-    class), and ``predict(row)``; that of a classifier also ``probabilities(row)``. ``None``, NaN and pandas' ``NA`` and
-    ``NaT`` are missing values. Dates and times may be those of Python, pandas and NumPy, or texts in ISO format. Scores
-    are those of `decision_function` (of a regressor: `predict`) bit for bit; probabilities differ by no more than the
-    last places of `exp`.
+    class or number), and ``predict(row)``; that of a classifier also ``probabilities(row)``. Where the score is the
+    logarithm of a rate, it is ``predict(row, exposure=1.0)``. ``None``, NaN and pandas' ``NA`` and ``NaT`` are missing
+    values. Dates and times may be those of Python, pandas and NumPy, or texts in ISO format. Scores are those of
+    `decision_function` (of a regressor that predicts them: `predict`) bit for bit; probabilities and rates differ by no
+    more than the last places of `exp` and `log`.
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator.
 
     Returns
@@ -143,7 +165,7 @@ def to_python(model: BaseRuleEnsemble) -> str:
     if scoring.classes:
         parts += [f"\nCLASSES = {_labels(scoring.classes)}\n", *_classes(scoring)]
     else:
-        parts.append('\ndef predict(row):\n    """Return the prediction for a row."""\n    return score(row)')
+        parts += _numbers(scoring)
     return "\n".join(parts) + "\n"
 
 
@@ -178,7 +200,8 @@ def _score(scoring: Scoring, names: dict[int, str]) -> Iterator[str]:
     single = scoring.n_outputs == 1
     totals = ["total"] if single else [f"total_{output}" for output in range(scoring.n_outputs)]
     yield "\ndef score(row):"
-    yield f'    """Return the score{"" if single else "s by class"} of a row: a dict of values by column name."""'
+    several = "s by class" if scoring.classes else "s"
+    yield f'    """Return the score{"" if single else several} of a row: a dict of values by column name."""'
     for place, feature in scoring.used.items():
         read, _ = _READERS[kind_of(feature)]
         asked = "" if feature.part is None else f", {feature.part!r}"
@@ -222,6 +245,28 @@ def _condition(condition: Condition, scoring: Scoring, x: str) -> str:
     elif condition.lower > -math.inf:
         known = f"{x} > {condition.lower!r}"
     return f"{known} or {absent}" if condition.missing else known
+
+
+def _numbers(scoring: Scoring) -> Iterator[str]:
+    """Write the function `predict` of a regressor."""
+    single = scoring.n_outputs == 1
+    if not scoring.exponential:
+        yield f'\ndef predict(row):\n    """Return the prediction{"" if single else "s"} for a row."""'
+        yield "    return score(row)"
+        return
+    yield _EXPONENTIAL
+    if scoring.takes_exposure:
+        yield _LOGARITHM
+        yield "\ndef predict(row, exposure=1.0):"
+        yield f'    """Return the rate{"" if single else "s"} of a row times its exposure."""'
+        yield "    more = logarithm(exposure)"
+    else:
+        yield f'\ndef predict(row):\n    """Return the prediction{"" if single else "s"} for a row."""'
+    more = " + more" if scoring.takes_exposure else ""
+    if single:
+        yield f"    return exponential(score(row){more})"
+    else:
+        yield f"    return [exponential(one{more}) for one in score(row)]"
 
 
 def _classes(scoring: Scoring) -> Iterator[str]:

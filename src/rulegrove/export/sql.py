@@ -6,10 +6,10 @@ from typing import Literal
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, is_unicode, need_package, read_scoring
+from rulegrove.export._scoring import Scoring, check_exposure, is_unicode, need_package, read_scoring
 
 Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
-Output = Literal["score", "class", "probability"]
+Output = Literal["score", "class", "probability", "prediction"]
 
 
 def to_sql(
@@ -19,30 +19,38 @@ def to_sql(
     dialect: Dialect = "ansi",
     keep: Sequence[str] = (),
     outputs: Sequence[Output] | None = None,
+    exposure: str | None = None,
 ) -> str:
     """Return a SELECT that scores the rows of a table.
 
     Columns of the result: those of `keep`; ``score``, or ``score_0, score_1, ...`` in the order of `classes_` for more
-    than two classes; ``class``; ``probability_0, probability_1, ...`` likewise. A regressor has ``prediction`` only.
+    than two classes; ``class``; ``probability_0, probability_1, ...`` likewise. A regressor has ``prediction``, or
+    ``prediction_0, prediction_1, ...`` for several numbers, and where these are exponentials of scores also the scores,
+    if they are asked for.
 
     The sum is made in the order of the model, so scores equal `decision_function` bit for bit where the
-    database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities differ by the last
-    places of `exp`. NULL and NaN are missing values. Infinite values, which the estimator refuses, count as large ones.
+    database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities and rates differ by
+    the last places of `exp`; rates are at least 1e-304 and at most 8e307, because some databases make errors of smaller
+    and larger ones. NULL and NaN are missing values. Infinite values, which the estimator refuses, count as large ones.
 
     The query begins with a comment that names the columns it reads and their types. Columns that the table lacks or
     that are of another type are an error; dates may be dates, timestamps or ISO texts. See ``docs/export.md``.
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator.
     table : str or sequence of str
         Name of the table, or its parts: ``("schema", "table")``. All names are quoted.
     dialect : {"ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"}, default="ansi"
     keep : sequence of str
         Columns of the table to keep beside the outputs, such as a key.
-    outputs : sequence of {"score", "class", "probability"}, optional
-        What to give of a classifier; all by default.
+    outputs : sequence of {"score", "class", "probability", "prediction"}, optional
+        What to give: of a classifier all but predictions, by default all of it; of a regressor "prediction", and also
+        "score" where predictions are exponentials of scores, by default the predictions alone.
+    exposure : str, optional
+        Column of the table that multiplies the rates of losses such as "poisson". Where it is not a number above 0,
+        which `predict` refuses, the prediction is NULL.
 
     Returns
     -------
@@ -67,17 +75,18 @@ def to_sql(
         raise InvalidInputError(f"`dialect` must be one of {', '.join(DATABASES)}; got {dialect!r}.")
     scoring = read_scoring(model)
     wanted = _check_outputs(scoring, outputs)
-    return write_query(scoring, DATABASES[dialect], _check_table(table), _check_keep(keep), wanted)
+    check_exposure(scoring, exposure)
+    return write_query(scoring, DATABASES[dialect], _check_table(table), _check_keep(keep), wanted, exposure)
 
 
 def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]:
     """Return what to give, in the order of the columns."""
-    known = ["score", "class", "probability"]
-    if not scoring.classes:
-        if outputs is not None:
-            raise InvalidInputError("A regressor has one output, its prediction; leave `outputs` out.")
-        return ["score"]
+    known = ["score", "class", "probability"] if scoring.classes else ["prediction"]
     wanted = known if outputs is None else list(outputs)
+    if scoring.exponential:
+        known = ["score", *known]
+    elif "score" in wanted and not scoring.classes:
+        raise InvalidInputError("The scores of this model are its predictions; leave `outputs` out.")
     unknown = [output for output in wanted if output not in known]
     if unknown or not wanted:
         raise InvalidInputError(f"`outputs` must be some of {', '.join(known)}; got {outputs!r}.")
@@ -97,7 +106,7 @@ def _check_keep(keep: Sequence[str]) -> list[str]:
     """Return the columns to keep, refusing names that the query gives itself."""
     kept = [keep] if isinstance(keep, str) else list(keep)
     for name in kept:
-        if re.fullmatch(r"class|prediction|score(_\d+)?|probability_\d+|rg_.*", name.lower()):
+        if re.fullmatch(r"class|(prediction|score)(_\d+)?|probability_\d+|rg_.*", name.lower()):
             raise InvalidInputError(
                 f"`keep` has {name!r}, a name that the query has for a column of its own; rename it."
             )

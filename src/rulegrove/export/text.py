@@ -1,11 +1,17 @@
 """The ranked rules as plain text and as Markdown."""
 
 import re
+from collections.abc import Sequence
+
+import numpy as np
 
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.loss_figures import show_level
+from rulegrove.estimators.meaning import LevelMeaning, exponentiate
 from rulegrove.estimators.rule_table import RankedTerm, hang
-from rulegrove.export._scoring import read_scoring
+from rulegrove.export._scoring import Scoring, read_scoring
+from rulegrove.rules.rule import Rule
 
 WIDTH = 100  # of a line of plain text
 HEADS = {"confidence": "of them", "mean_target": "mean target"}  # of what terms tell about the target
@@ -16,7 +22,7 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator.
     top : int, optional
         Only so many of the most important terms; all by default.
@@ -35,12 +41,13 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     >>> print(to_text(model, top=1).splitlines()[0])
     RuleEnsembleClassifier of 3 terms for 'benign' or 'malignant'
     """
-    lines = [*_introduce(model, quote="'"), ""]
-    rows = model.rules_[:top]
+    scoring = read_scoring(model)
+    lines = [*_introduce(model, scoring, quote="'"), ""]
+    rows, about = model.rules_[:top], _name_evidence(model)
     margin = len(str(len(rows))) + 2
-    for row in rows:
+    for row, effect in zip(rows, _tell_effects(model, scoring), strict=False):
         lines += hang(f"{row.rank}.".ljust(margin), f"{'if' if row.kind == 'rule' else 'for'} {row.text}", WIDTH)
-        lines += [" " * margin + words for words in (_effect(row), _evidence(row)) if words]
+        lines += [" " * margin + words for words in (effect, _evidence(row, about)) if words]
     return "\n".join([*lines, *_rest(model, top)]) + "\n"
 
 
@@ -49,7 +56,7 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator.
     top : int, optional
         Only so many of the most important terms; all by default.
@@ -68,16 +75,17 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     >>> print(to_markdown(model, top=1).splitlines()[4])
     | rank | term | effect | support | mean target |
     """
-    title, how = _introduce(model, quote='"')
-    told = next((HEADS[field] for field in model.rules_.about if field in HEADS), "")
-    head = ["rank", "term", "effect", "support", told]
+    scoring = read_scoring(model)
+    title, how = _introduce(model, scoring, quote='"')
+    about = _name_evidence(model)
+    head = ["rank", "term", "effect", "support", *filter(None, [about])]
     lines = [_escape(title), "", _escape(how), ""]
-    lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"])]
-    for row in model.rules_[:top]:
+    lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"][: len(head)])]
+    for row, effect in zip(model.rules_[:top], _tell_effects(model, scoring), strict=False):
         support = f"{row.support:.1%}" if row.kind == "rule" else ""
         last = _share(row) or ("" if row.mean_target is None else f"{row.mean_target:.4g}")
-        cells = [str(row.rank), _escape(row.text), _escape(_effect(row)), support, _escape(last)]
-        lines.append(_table_row(cells))
+        cells = [str(row.rank), _escape(row.text), _escape(effect), support, _escape(last)]
+        lines.append(_table_row(cells[: len(head)]))
     return "\n".join([*lines, *(f"\n{_escape(line)}" for line in _rest(model, top))]) + "\n"
 
 
@@ -90,13 +98,12 @@ def _escape(words: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", printable(words))
 
 
-def _introduce(model: BaseRuleEnsemble, quote: str) -> tuple[str, str]:
+def _introduce(model: BaseRuleEnsemble, scoring: Scoring, quote: str) -> tuple[str, str]:
     """Say what the model is for, and how a prediction is made of the terms."""
-    scoring = read_scoring(model)
     n_terms, starts = len(model.rules_), scoring.intercepts.tolist()
     title = f"{type(model).__name__} of {n_terms} term{'s' * (n_terms != 1)}"
     if not scoring.classes:
-        return title, f"The prediction starts at {starts[0]!r}; add what each term says."
+        return title, _introduce_numbers(scoring, _name_outputs(model, scoring))
     quoted = [printable(f"{quote}{label}{quote}") for label in scoring.classes]
     title += f" for {', '.join(quoted[:-1])} or {quoted[-1]}"
     labels = [printable(str(label)) for label in scoring.classes]
@@ -107,14 +114,94 @@ def _introduce(model: BaseRuleEnsemble, quote: str) -> tuple[str, str]:
     return title, f"The scores start with {each}; add what each term says. The largest score wins."
 
 
-def _effect(row: RankedTerm) -> str:
-    """Say what a term adds, and what that does to the probability of the class that it says most about."""
-    unit = "" if row.kind == "rule" else " a unit"
-    change = f": {printable(str(row.speaks_for))} {row.change}" if row.change else ""
-    if row.coefficients is None:
-        return _signed(row.coefficient) + unit + change
-    parts = [f"{_signed(value)} for {printable(str(label))}" for label, value in row.coefficients.items() if value]
-    return ", ".join(parts) + unit + change
+def _introduce_numbers(scoring: Scoring, names: Sequence[str]) -> str:
+    """Say how predicted numbers are made of the terms."""
+    starts = [f"{start!r}" for start in scoring.intercepts.tolist()]
+    add = "add what each term says."
+    if scoring.exponential:
+        firsts, add = exponentiate(scoring.intercepts).tolist(), "multiply by what each term says."
+        starts = [f"{first!r}, exp({start})" for first, start in zip(firsts, starts, strict=True)]
+    if len(starts) == 1:
+        how = "is exp of the sum: it starts" if scoring.exponential else "starts"
+        return f"The prediction {how} at {starts[0]}; {add}"
+    how = "are exp of the sums: they start" if scoring.exponential else "start"
+    each = [f"{name} at {start}" for name, start in zip(names, starts, strict=True)]
+    return f"The predictions {how} with {_separate(scoring).join(each)}; {add}"
+
+
+def _find_levels(model: BaseRuleEnsemble) -> tuple[float, ...]:
+    """Return the levels of the quantiles that a model predicts; none of other models."""
+    meaning = None if model.model_.classes is not None else model.make_target().meaning
+    return meaning.levels if isinstance(meaning, LevelMeaning) else ()
+
+
+def _name_evidence(model: BaseRuleEnsemble) -> str:
+    """Return what is told of the target where a rule holds, as a heading; nothing of some models."""
+    told = next((HEADS[field] for field in model.rules_.about if field in HEADS), "")
+    levels = _find_levels(model)
+    return show_level(levels[len(levels) // 2]) if told and levels else told
+
+
+def _name_outputs(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
+    """Return what the scores are called: by their quantiles, as terms call them, or by their places."""
+    known = next((row.coefficients for row in model.rules_ if row.coefficients is not None), {})
+    names = [f"the {show_level(level)}" for level in _find_levels(model)] or [printable(str(name)) for name in known]
+    return names if len(names) == scoring.n_outputs else [f"prediction {k}" for k in range(scoring.n_outputs)]
+
+
+def _separate(scoring: Scoring) -> str:
+    """Return what stands between what is said of several scores."""
+    return "; " if scoring.exponential else ", "
+
+
+def _tell_effects(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
+    """Say what each term does, in the order of rank."""
+    if scoring.n_outputs == 1:
+        return [_effect(row, scoring) for row in model.rules_]
+    names = _name_outputs(model, scoring)
+    return [
+        _effect_on_each(row, list(zip(names, coefs, strict=True)), scoring)
+        for row, coefs in zip(model.rules_, model.model_.coefs.T.tolist(), strict=True)
+    ]
+
+
+def _effect(row: RankedTerm, scoring: Scoring) -> str:
+    """Say what a term does to one score or rate."""
+    if scoring.exponential:
+        return f"{row.effect or _multiply(row, row.coefficient)}, exp({_add(row, row.coefficient)})"
+    return _add(row, row.coefficient) + _change(row)
+
+
+def _effect_on_each(row: RankedTerm, coefs: Sequence[tuple[str, float]], scoring: Scoring) -> str:
+    """Say what a term does to each of several scores or rates."""
+    if scoring.exponential:
+        parts = [f"{name} {_multiply(row, coef)}, exp({_add(row, coef)})" for name, coef in coefs if coef]
+        return _separate(scoring).join(parts)
+    parts = [f"{_signed(coef)} for {name}" for name, coef in coefs if coef]
+    return _separate(scoring).join(parts) + _unit(row) + _change(row)
+
+
+def _multiply(row: RankedTerm, coef: float) -> str:
+    """Say what a term multiplies by: a linear term from the lower to the upper end of its line."""
+    term = row.term
+    if isinstance(term, Rule):
+        return f"x {exponentiate(np.array(coef)):.3g}"
+    factor = exponentiate(np.array(coef * (term.upper - term.lower)))
+    return f"x {factor:.3g} from {term.lower:.4g} to {term.upper:.4g}"
+
+
+def _add(row: RankedTerm, coef: float) -> str:
+    """Say what a term adds."""
+    return _signed(coef) + _unit(row)
+
+
+def _unit(row: RankedTerm) -> str:
+    return "" if row.kind == "rule" else " a unit"
+
+
+def _change(row: RankedTerm) -> str:
+    """Say what a term does to the probability of the class that it says most about."""
+    return f": {printable(str(row.speaks_for))} {row.change}" if row.change else ""
 
 
 def _signed(value: float) -> str:
@@ -133,14 +220,16 @@ def _share(row: RankedTerm) -> str:
     return f"{share:.1%} {printable(str(row.speaks_for))}{usual}"
 
 
-def _evidence(row: RankedTerm) -> str:
+def _evidence(row: RankedTerm, about: str) -> str:
     """Say what the training rows showed."""
     if row.kind == "linear":
         return ""
     words = f"holds on {row.support:.1%} of the rows"
-    if row.mean_target is not None:
-        return f"{words}, where the target is {row.mean_target:.4g} on average"
-    return f"{words}, {_share(row)}"
+    if about and row.mean_target is not None:
+        if about == HEADS["mean_target"]:
+            return f"{words}, where the target is {row.mean_target:.4g} on average"
+        return f"{words}, where the {about} of the target is {row.mean_target:.4g}"
+    return ", ".join(filter(None, [words, _share(row)]))
 
 
 def _rest(model: BaseRuleEnsemble, top: int | None) -> list[str]:

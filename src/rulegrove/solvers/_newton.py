@@ -36,6 +36,8 @@ _FAST_ENOUGH = 0.2  # a step that leaves more of the gap than this share calls f
 _SLOWEST = 0.5  # and more than this in any case; of a sample it then calls for all rows
 _INNER_SHARE = 0.1  # of the gap at hand, to which a step solves its quadratic model
 _FINEST_SHARE = 1e-8  # and the least such share before a point that does not improve is given up
+_DULL = 0.9  # a step from a new curvature of all rows that leaves more of the gap than this share hardly helps
+_MAX_DULL = 50  # such steps in a row, after which a point is given up
 _MAX_PASSES = 10_000  # of coordinate descent in one step
 _MAX_HALVINGS = 30
 _ROUNDING = 1e-14  # of an objective: smaller differences say nothing
@@ -378,7 +380,7 @@ class SmoothNet(Net):
         here = self._state.of(self._state.coef[terms.inside])
         everything = np.arange(members.bits.words.shape[1])
         sample = self._sample
-        steps, stuck, inner = 0, False, _INNER_SHARE
+        steps, dull, stuck, inner = 0, 0, False, _INNER_SHARE
         while gap > tol and steps < max_steps and not stuck:
             fresh = terms.curvature is None
             curvature = terms.curvature or Curvature.count(members, here.row_weights, sample)
@@ -397,7 +399,8 @@ class SmoothNet(Net):
             if not better or share > max(_FAST_ENOUGH, min(2.0 * curvature.first_share, _SLOWEST)):
                 # Neither an old curvature nor a sample nor a model solved too roughly may be what holds it up.
                 whole = len(sample) == len(everything)
-                stuck = fresh and not better and whole and inner < _FINEST_SHARE
+                dull = dull + (fresh and whole) if share > _DULL else 0
+                stuck = dull > _MAX_DULL or (fresh and not better and whole and inner < _FINEST_SHARE)
                 if fresh and whole:
                     inner *= 0.1
                 elif fresh and (not better or share > _SLOWEST):

@@ -1,0 +1,85 @@
+"""What is known to add to the scores of rows: the columns that `--exposure` and `--offset` name."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.cli.reading import convert_to_numbers, find_name
+from rulegrove.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from rulegrove.cli.scoring import Ensemble
+
+
+def find_known(names: Sequence[str], exposure: str | None, offset: str | None) -> dict[str, str]:
+    """Return the columns that were named, as the table spells them, by their options without dashes."""
+    given = {"exposure": exposure, "offset": offset}
+    return {option: find_name(names, name, f"--{option}") for option, name in given.items() if name is not None}
+
+
+def check_known(model: "Ensemble", known: Mapping[str, str]) -> None:
+    """Refuse columns that a model has no use for."""
+    if not known:
+        return
+    from rulegrove.engines.reading import Known
+
+    Known.of(tuple(known.values()), model.recall_target(), known.get("exposure"), known.get("offset"))
+
+
+def read_known(
+    table: pa.Table, known: Mapping[str, str], rows: IntArray | None = None, first: int = 0
+) -> dict[str, FloatArray]:
+    """Return the values of columns, as estimators take them; text is read as numbers.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    known : mapping of str to str
+        As `find_known` returns it.
+    rows : ndarray of shape (n_rows,), optional
+        Places of the rows in the file, where some of them were left out.
+    first : int
+        Place of the first row, where none was.
+    """
+    places = np.arange(first, first + table.num_rows) if rows is None else rows
+    found = {}
+    for option, name in known.items():
+        try:
+            column = convert_to_numbers(table, name)[name].cast(pa.float64())
+        except pa.ArrowException:
+            raise InvalidInputError(
+                f"`--{option}` must name a column of numbers; '{name}' is {table[name].type}."
+            ) from None
+        values = np.asarray(column.to_numpy(), dtype=np.float64)
+        wrong = ~np.isfinite(values) if option == "offset" else ~((values > 0.0) & np.isfinite(values))
+        if wrong.any():
+            _refuse(option, table[name], wrong, places)
+        found[option] = values
+    return found
+
+
+def _refuse(option: str, column: pa.ChunkedArray, wrong: BoolArray, places: IntArray) -> None:
+    """Name the first row whose value is none."""
+    first, others = int(np.argmax(wrong)), int(np.count_nonzero(wrong)) - 1
+    row, cell = int(places[first]), column[first].as_py()
+    above, held = " above 0" if option == "exposure" else "", "nothing" if cell is None else f"'{cell}'"
+    more = f", and {others:,} more are like that" if others else ""
+    raise InvalidInputError(
+        f"`--{option}` needs a number{above} in every row; row {row} (the first one is 0) has {held}{more}. Fill them "
+        "in, or leave such rows out."
+    )
+
+
+def take_known(model: "Ensemble", y: Any, known: Mapping[str, FloatArray]) -> Any:
+    """Return targets without what is known of them, which is what a model predicts without it: rates."""
+    if not known:
+        return y
+    from rulegrove._validation import check_offset
+
+    target, n_rows = model.recall_target(), len(y)
+    offset = check_offset(known.get("exposure"), known.get("offset"), n_rows, log_link=target.log_link)
+    assert offset is not None
+    return target.take_offset(target.check(y, n_rows), None, offset)[0]
