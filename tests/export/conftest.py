@@ -9,7 +9,7 @@ import pytest
 
 from exported_models import LARGE, fitted, hard_rows, mixed_frame, of_terms
 from rulegrove import RuleEnsembleRegressor
-from rulegrove.estimators.meaning import exponentiate
+from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.survival import RuleEnsembleSurvival
 

@@ -30,7 +30,8 @@ def explain(
     data: options.Data,
     row: Annotated[int, typer.Option("--row", "-r", min=0, help="Row to explain; 0 is the first one.")],
     label: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="Of more than two classes the one to explain.")
+        str | None,
+        typer.Option(metavar="CLASS", help="Of more than two classes, or of several numbers, the one to explain."),
     ] = None,
     top: Annotated[
         int, typer.Option(parser=_read_top, metavar="N|all", help="Largest parts to print; --json has all.")
@@ -60,7 +61,7 @@ def explain(
     explanation = fitted.explain(take_attributes(fitted, own))
     labels = label_words(fitted)
     asked = find_label(labels, label, "--label", "model") if labels and label is not None else label
-    told = _Told(explanation.row(0, asked), fitted.recall_target().log_link, known, values)
+    told = _Told(explanation.row(0, asked), known, values)
     if as_json:
         print_json({"row": row, **_describe(told)})
     else:
@@ -69,10 +70,9 @@ def explain(
 
 @dataclass(frozen=True)
 class _Told:
-    """What is told of a row: its parts, whether they multiply what is predicted, and what is known to add to them."""
+    """What is told of a row: its parts, and what is known to add to them."""
 
     row: "RowExplanation"
-    multiplies: bool
     columns: dict[str, str]
     values: dict[str, float]
 
@@ -95,31 +95,30 @@ class _Told:
         own = self.row.prediction
         if not self.values:
             return own
-        if self.multiplies:
+        if self.row.multiplies:
             return _exponentiate(self.row.score + self.added)
         return [value + self.added for value in own] if isinstance(own, list) else own + self.added
-
-    def show(self, part: float) -> str:
-        """Return a part in words."""
-        return f"x {_exponentiate(part):.4g}" if self.multiplies else f"{part:+.4g}"
 
     @property
     def start(self) -> str:
         """What the parts start from, in words."""
-        return f"{_exponentiate(self.row.intercept):.4g}" if self.multiplies else f"{self.row.intercept:+.4g}"
+        return f"{_exponentiate(self.row.intercept):.4g}" if self.row.multiplies else f"{self.row.intercept:+.4g}"
 
 
 def _print(told: _Told, top: int | None) -> None:
     """Print the largest parts of a score, and what is left of it."""
     from rulegrove.cli.output import print_table, print_text
     from rulegrove.estimators.explanation import show_value
+    from rulegrove.estimators.model import show_output
 
     row = told.row
     if isinstance(told.prediction, list):
-        numbers = ", ".join(f"{value:.6g}" for value in told.prediction)
-        print_text(f"Predicted {numbers}; the last of them is the sum of:\n")
+        numbers = ", ".join(
+            f"{value:.6g} ({word})" for value, word in zip(told.prediction, map(show_output, row.outputs), strict=True)
+        )
+        print_text(printable(f"Predicted {numbers}; for {row.about} it is the sum of:") + "\n")
     elif row.label is None:
-        print_text(f"Predicted {told.prediction:.6g}, the {'product' if told.multiplies else 'sum'} of:\n")
+        print_text(f"Predicted {told.prediction:.6g}, the {'product' if row.multiplies else 'sum'} of:\n")
     else:
         sure = f"Predicted {row.prediction} with probability {row.probability:.1%}"
         print_text(printable(f"{sure}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
@@ -131,9 +130,9 @@ def _print(told: _Told, top: int | None) -> None:
     if hidden.size:
         cells.append((float(hidden.sum()), f"{count(hidden.size, 'smaller part')}; --top all shows all", ""))
     cells += [(part, option, value) for option, (part, value) in zip(told.values, told.more, strict=True)]
-    lines = [*((told.show(part), because, held) for part, because, held in cells), (told.start, "intercept", "")]
+    lines = [*((row.show_part(part), because, held) for part, because, held in cells), (told.start, "intercept", "")]
     parts, reasons, values = zip(*lines, strict=True)
-    heading = "factor" if told.multiplies else "part"
+    heading = "factor" if row.multiplies else "part"
     print_table({heading: parts, "because": reasons, "this row": values}, words=["because", "this row"])
 
 
@@ -153,7 +152,7 @@ def _describe(told: _Told) -> dict[str, Any]:
     parts = [
         {
             "part": part,
-            **_factor(told, part),
+            **({"factor": _exponentiate(part)} if row.multiplies else {}),
             "rank": term.rank,
             "kind": term.kind,
             "rule": term.text,
@@ -163,8 +162,3 @@ def _describe(told: _Told) -> dict[str, Any]:
     ]
     score = {"score": row.score + told.added, **about, "intercept": row.intercept, **told.values}
     return {"prediction": told.prediction, **sure, **score, "parts": parts}
-
-
-def _factor(told: _Told, part: float) -> dict[str, float]:
-    """Return what a part multiplies the prediction by, where it does that."""
-    return {"factor": _exponentiate(part)} if told.multiplies else {}

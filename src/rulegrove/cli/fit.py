@@ -8,7 +8,7 @@ import typer
 
 from rulegrove.cli import options
 from rulegrove.cli.errors import note, shows_progress
-from rulegrove.cli.parameters import PANEL, ensemble_options, settle_task, takes_parameters
+from rulegrove.cli.parameters import PANEL, check_survival, ensemble_options, settle_task, takes_parameters
 from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
 
@@ -36,6 +36,8 @@ def fit(
     weights: options.Weights = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
+    event: options.Event = None,
+    entry: options.Entry = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
     ] = None,
@@ -64,11 +66,12 @@ def fit(
     """
     from rulegrove.cli.places import check_inputs, check_outputs
 
-    columns = settle_task(columns, parameters, exposure)
+    beside = {"exposure": exposure, "offset": offset, "event": event, "entry": entry}
+    if not check_survival(columns, parameters, beside):
+        columns = settle_task(columns, parameters, exposure)
     check_outputs({"--output": output, "--report": report}, [*data, rules])
     check_inputs([*data, rules])
-    beside = {"weights": weights, "groups": groups, "exposure": exposure, "offset": offset}
-    training = _read(data, target, columns, beside, parameters.get("n_jobs"))
+    training = _read(data, target, columns, {"weights": weights, "groups": groups, **beside}, parameters.get("n_jobs"))
     training.facts.tell()
 
     from rulegrove.cli import values

@@ -23,6 +23,13 @@ Exposure = Annotated[
 Offset = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of what is known to add to the score of each row.")
 ]
+Event = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of whether the event came, 1 or 0; the target is then the time until it."),
+]
+Entry = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column of the time since when a row was watched; beside --event.")
+]
 Keep = Annotated[Names, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: write text that begins as a formula as it is, without a ' before it.")

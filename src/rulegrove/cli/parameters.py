@@ -25,6 +25,7 @@ OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
 OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules", "interactions")
 
 RATES = ("poisson", "gamma", "tweedie")
+OF_SURVIVAL = ("ties",)  # options that are for survival times
 OWN_LOSSES = {"power": "tweedie", "quantile": "quantile"}  # of options that are for one loss
 
 # Words of all other annotations are read by `values`.
@@ -112,6 +113,36 @@ def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
     return told
 
 
+def check_survival(columns: Columns, parameters: Mapping[str, Any], beside: Mapping[str, str | None]) -> bool:
+    """Tell whether a fit is one of survival times; refuse what does not go with these, or with other targets.
+
+    Parameters
+    ----------
+    columns : Columns
+    parameters : mapping
+    beside : mapping
+        Columns that were named, by their options without dashes.
+
+    Examples
+    --------
+    >>> check_survival(Columns(), {"ties": "efron"}, {"event": "died"}), check_survival(Columns(), {}, {})
+    (True, False)
+    """
+    if beside.get("event") is None:
+        alone = [name for name in (*OF_SURVIVAL, "entry") if parameters.get(name, beside.get(name)) is not None]
+        if alone:
+            raise InvalidInputError(f"`--{alone[0]}` is for survival times; name the column of events by `--event`, too.")
+        return False
+    given = [name for name in ("exposure", "offset") if beside.get(name) is not None]
+    given += [name for name in ("loss", *OWN_LOSSES) if parameters.get(name) is not None]
+    given += ["task"] if columns.task != "auto" else []
+    if given:
+        raise InvalidInputError(
+            f"`--{given[0]}` is not for survival times, which `--event` makes of the target; leave one of the two out."
+        )
+    return True
+
+
 def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str | None) -> Columns:
     """Return how columns are to be read with a loss, which makes a regression; refuse what does not go with it.
 
@@ -142,7 +173,7 @@ def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str |
 
 
 def ensemble_options() -> list[inspect.Parameter]:
-    """Return options for the parameters of both rule ensembles, first those of regression alone."""
+    """Return options for the parameters of the rule ensembles, first those of regression or survival times alone."""
     regression = {one.name: one for one in _suited("regressor", "RuleEnsembleRegressor")}
     options = []
     for one in _suited("classifier", "RuleEnsembleClassifier"):
@@ -150,6 +181,8 @@ def ensemble_options() -> list[inspect.Parameter]:
         both = f"{_word(one.default)}; {_word(other)} for regression"
         options.append(one.option("" if other == one.default else both))
     alone = [replace(one, help=f"For regression. {one.help}").option() for one in regression.values()]
+    survival = [one for one in read_parameters("survival", "RuleEnsembleSurvival") if one.name in OF_SURVIVAL]
+    alone += [replace(one, help=f"For survival times. {one.help}").option() for one in survival]
     return [*alone, *options]
 
 

@@ -12,6 +12,7 @@ from rulegrove.cli.known import check_known, find_known, read_known, take_known
 from rulegrove.cli.places import check_file
 from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
+from rulegrove.cli.times import check_spells, find_spells, read_times
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
@@ -19,8 +20,9 @@ from rulegrove.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from rulegrove.estimators.classifier import RuleEnsembleClassifier
     from rulegrove.estimators.regressor import RuleEnsembleRegressor
+    from rulegrove.estimators.survival import RuleEnsembleSurvival
 
-    Ensemble = RuleEnsembleClassifier | RuleEnsembleRegressor
+    Ensemble = RuleEnsembleClassifier | RuleEnsembleRegressor | RuleEnsembleSurvival
 
 
 def read_model(path: Path) -> "Ensemble":
@@ -34,8 +36,8 @@ def read_model(path: Path) -> "Ensemble":
 
 
 def label_words(model: "Ensemble") -> dict[str, Any]:
-    """Return the classes of a model by their words; none where it predicts a number."""
-    return {str(label): label for label in model.model_.labels}
+    """Return the classes, numbers or levels of a model by their words; none where it predicts a single number."""
+    return {str(label): label for label in model.model_.labels or model.model_.outputs}
 
 
 def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) -> Any:
@@ -120,12 +122,10 @@ def predict_table(
     if predicted.ndim == 1:
         found = {"prediction": pa.array(predicted.tolist())}
     else:
-        from rulegrove.engines.predicting import find_levels, name_levels
-
-        found = dict(zip(name_levels("prediction", find_levels(model)), map(pa.array, predicted.T), strict=True))
+        found = dict(zip(model.model_.name_results("prediction"), map(pa.array, predicted.T), strict=True))
     if model.model_.labels:
-        names = [f"probability of {label}" for label in label_words(model)]
-        found.update(zip(names, map(pa.array, model.predict_proba(X).T), strict=True))
+        shares = map(pa.array, model.predict_proba(X).T)
+        found.update(zip(model.model_.name_results("probability"), shares, strict=True))
     kept = [find_name(rows.column_names, name, "--keep") for name in keep]
     for name in kept:
         if name in found:

@@ -16,6 +16,7 @@ from rulegrove.cli.known import find_known, read_known, take_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import convert_to_numbers, find_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
+from rulegrove.cli.times import find_spells, read_times
 from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
@@ -40,6 +41,7 @@ class Roles:
     groups: str | None
     keep_identifiers: bool
     known: Mapping[str, str] = field(default_factory=dict)
+    spells: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -53,7 +55,7 @@ class Roles:
     @property
     def apart(self) -> set[str]:
         """Columns that are no attributes."""
-        named = (self.target, *self.drop, self.weights, self.groups, *self.known.values())
+        named = (self.target, *self.drop, self.weights, self.groups, *self.known.values(), *self.spells.values())
         return {name for name in named if name is not None}
 
 
@@ -65,6 +67,8 @@ def find_roles(
     groups: str | None = None,
     exposure: str | None = None,
     offset: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
 ) -> Roles:
     """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
 
@@ -80,8 +84,9 @@ def find_roles(
         groups=None if groups is None else find_name(names, groups, "--groups"),
         keep_identifiers=columns.keep_identifiers,
         known=find_known(names, exposure, offset),
+        spells=find_spells(names, event, entry),
     )
-    for option, name in roles.known.items():
+    for option, name in {**roles.known, **roles.spells}.items():
         if name == roles.target:
             raise InvalidInputError(f"`--{option}` and `--target` both name '{name}'; it can be one only.")
     for name in roles.numbers:
@@ -104,18 +109,20 @@ class Facts:
         Rows with a target and without.
     target : str
         Name of its column.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     counts : dict
         Rows of each value of the target, where these are few enough to be classes.
     span : tuple of float
-        Least, largest and mean value of a target of numbers.
+        Least, largest and mean value of a target of numbers or times.
     kinds : dict
         Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
         categories they have.
     groups : str
         The groups in words; empty without any.
     known : dict
-        Columns of the exposure and the offset, by these words.
+        Columns of the exposure, the offset, the event and the entry, by these words.
+    n_events : int, optional
+        Rows with an event, as far as that is known.
     exposures : tuple of float
         Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
     """
@@ -130,6 +137,7 @@ class Facts:
     kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
     groups: str = ""
     known: Mapping[str, str] = field(default_factory=dict)
+    n_events: int | None = None
     exposures: tuple[float, ...] = ()
 
     def describe(self) -> dict[str, Any]:
@@ -145,8 +153,9 @@ class Facts:
             if shown:
                 note(f"  {kind:<12}{list_names(shown)}")
         note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
+        more = {"exposure": self._tell_exposures(), "event": self._tell_events()}
         for option, name in self.known.items():
-            note(f"  {option:<12}'{name}'{self._tell_exposures() if option == 'exposure' else ''}")
+            note(f"  {option:<12}'{name}'{more.get(option, '')}")
         if self.groups:
             note(f"  groups      {self.groups}, each in one fold")
         if self.n_left_out:
@@ -158,9 +167,13 @@ class Facts:
             return ""
         return ": {:.6g} to {:.6g}, mean {:.6g}; the target for each unit of it {:.6g}".format(*self.exposures)
 
+    def _tell_events(self) -> str:
+        """Say how many rows have an event."""
+        return "" if self.n_events is None else f": {count(self.n_events, 'event')} in {count(self.n_rows, 'row')}"
+
     def _tell_values(self) -> str:
         """Say which values the target has."""
-        if self.task == "regression":
+        if self.task != "classification":
             return "{:.6g} to {:.6g}, mean {:.6g}".format(*self.span)
         shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
         hidden = len(shown) - SHOWN_CLASSES
@@ -192,7 +205,7 @@ class Training:
     ----------
     X : pyarrow.Table
         The attributes.
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,) or SurvivalTimes
         The target.
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
@@ -204,7 +217,7 @@ class Training:
     """
 
     X: pa.Table
-    y: AnyArray
+    y: AnyArray | SurvivalTimes
     weights: FloatArray | None
     groups: IntArray | None
     known: Mapping[str, FloatArray]
@@ -228,6 +241,8 @@ def read_training(
     groups: str | None = None,
     exposure: str | None = None,
     offset: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
 ) -> Training:
     """Read a table and take it apart; rows without a target are left out.
 
@@ -239,30 +254,34 @@ def read_training(
     columns : Columns
     weights, groups : str, optional
         Columns of weights, and of groups whose rows are held out together.
-    exposure, offset : str, optional
-        Columns of these.
+    exposure, offset, event, entry : str, optional
+        Columns of these; with an event the target is a time.
     """
     table = read_table(path, text=columns.categorical or ())
-    roles = find_roles(table.column_names, target, columns, weights, groups, exposure, offset)
+    roles = find_roles(table.column_names, target, columns, weights, groups, exposure, offset, event, entry)
     from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
 
     target = roles.target
-    if target in roles.numbers:
+    if target in roles.numbers or roles.spells:
         table = convert_to_numbers(table, target)
     here = pc.invert(pc.is_null(table[target], nan_is_null=True))
-    known = table.filter(here)
+    known, rows = table.filter(here), np.flatnonzero(here.to_numpy())
     X = known.drop_columns(sorted(roles.apart))
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
     y = _read_target(known, target, path)
+    times = read_times(known, target, roles.spells, rows) if roles.spells else None
     labels, counts = np.unique(y, return_counts=True)
-    check_values(target, labels.tolist())
-    if y.dtype.kind not in "iuf":
-        check_text_target(target, y.tolist(), columns.task)
-    task = guess_task(y) if columns.task == "auto" else columns.task
+    if times is None:
+        check_values(target, labels.tolist())
+        if y.dtype.kind not in "iuf":
+            check_text_target(target, y.tolist(), columns.task)
+        task = guess_task(y) if columns.task == "auto" else columns.task
+    else:
+        task = "survival"
     row_weights = None if roles.weights is None else _read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
-    beside = read_known(known, roles.known, np.flatnonzero(here.to_numpy()))
+    beside = read_known(known, roles.known, rows)
     facts = Facts(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
@@ -270,13 +289,14 @@ def read_training(
         target=target,
         task=task,
         counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        span=(y.min(), y.max(), y.mean()) if task == "regression" else NO_SPAN,
+        span=NO_SPAN if task == "classification" else (y.min(), y.max(), y.mean()),
         kinds=_sort_columns(X, roles),
-        known=roles.known,
+        known={**roles.known, **roles.spells},
+        n_events=None if times is None else int(times.event.sum()),
         exposures=_describe_exposure(y, beside["exposure"]) if "exposure" in beside and task == "regression" else (),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
-    return Training(X, y, row_weights, codes, beside, roles, facts)
+    return Training(X, y if times is None else times, row_weights, codes, beside, roles, facts)
 
 
 def _describe_exposure(y: AnyArray, exposure: FloatArray) -> tuple[float, ...]:

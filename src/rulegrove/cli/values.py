@@ -13,12 +13,18 @@ from rulegrove.cli.words import suggest
 from rulegrove.estimators._limits import SHORTHANDS
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.estimators.survival import RuleEnsembleSurvival
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.solvers import SOLVERS, Solver
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
 
+_KINDS: dict[str, type[Any]] = {
+    "classification": RuleEnsembleClassifier,
+    "regression": RuleEnsembleRegressor,
+    "survival": RuleEnsembleSurvival,
+}
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -114,7 +120,7 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
 
     Parameters
     ----------
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     labels : iterable
         The classes, by whose words weights of classes are given.
     words : mapping
@@ -122,19 +128,21 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
     **settings
         Other parameters, as the estimator takes them.
     """
-    kind = RuleEnsembleClassifier if task == "classification" else RuleEnsembleRegressor
+    kind = _KINDS[task]
     chosen = read_settings(words)
     unknown = sorted(set(chosen) - set(kind._get_param_names()))
     if unknown:
         option = f"--{unknown[0].replace('_', '-')}"
-        raise InvalidInputError(f"`{option}` is for classes, and this is a regression; leave it out or set `--task`.")
+        why = "these are survival times; leave it out." if task == "survival" else "this is a regression; leave it out or set `--task`."
+        raise InvalidInputError(f"`{option}` is for classes, and {why}")
     if isinstance(chosen.get("class_weight"), dict):
         spelled = {str(label): label for label in labels}
         chosen["class_weight"] = {
             find_label(spelled, word, "--class-weight", "target"): weight
             for word, weight in chosen["class_weight"].items()
         }
-    return kind(**chosen, **settings)
+    model: Ensemble = kind(**chosen, **settings)
+    return model
 
 
 def read_groups(words: Sequence[str]) -> str | list[Any]:

@@ -17,7 +17,7 @@ from rulegrove.engines.base import BATCH_ROWS, naming
 from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
-from rulegrove.engines.predicting import add_known, find_levels, score_over, score_rows
+from rulegrove.engines.predicting import add_known, score_over, score_rows
 from rulegrove.engines.reading import Known
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._judging_rules import Asking
@@ -174,8 +174,7 @@ def predict(
         raise InvalidInputError(f"X has no column '{missing[0]}', which the model was fitted on and uses.")
     inside = [name for name in known.columns if name not in beside]
     columns = list(dict.fromkeys([*own.used_names, *inside])) or list(names[:1])
-    levels = find_levels(model)
-    meta = _as_frame(nothing, pd.RangeIndex(0), own, method, levels)
+    meta = _as_frame(nothing, pd.RangeIndex(0), own, method)
     return X[columns].map_partitions(
         _predict_part,
         *beside.values(),
@@ -183,7 +182,6 @@ def predict(
         method=method,
         known=known,
         beside=tuple(beside),
-        levels=levels,
         meta=meta,
         align_dataframes=False,
     )
@@ -231,12 +229,11 @@ def _predict_part(
     method: str,
     known: Known,
     beside: tuple[str, ...],
-    levels: tuple[float, ...],
 ) -> pd.DataFrame | pd.Series:
     """Return the results for a partition of a data frame."""
     columns = {name: part[name] for name in known.columns if name not in beside}
     own = _read_known(known, {**columns, **dict(zip(beside, vectors, strict=True))}, len(part))
-    return _as_frame(_find_results(part, model, model.used_names, method, own), part.index, model, method, levels)
+    return _as_frame(_find_results(part, model, model.used_names, method, own), part.index, model, method)
 
 
 def _read_known(known: Known, columns: Mapping[str, Any], n_rows: int) -> FloatArray | None:
@@ -249,12 +246,10 @@ def _read_known(known: Known, columns: Mapping[str, Any], n_rows: int) -> FloatA
         return known.read(pa.record_batch(rows), np.arange(n_rows)) if rows else None
 
 
-def _as_frame(
-    results: AnyArray, index: pd.Index, model: RuleModel, method: str, levels: tuple[float, ...]
-) -> pd.DataFrame | pd.Series:
-    """Return results with an index: a Series, or a DataFrame with one column for each class or level."""
+def _as_frame(results: AnyArray, index: pd.Index, model: RuleModel, method: str) -> pd.DataFrame | pd.Series:
+    """Return results with an index: a Series, or a DataFrame with one column for each class, number or level."""
     if results.ndim == 2:
-        return pd.DataFrame(results, index=index, columns=list(model.labels or levels))
+        return pd.DataFrame(results, index=index, columns=list(model.labels or model.outputs))
     # Labels of no rows would be objects, those of some rows text.
     dtype = pd.Series(model.classes).dtype if model.labels and method == "predict" else results.dtype
     return pd.Series(results, index=index, name=method, dtype=dtype)

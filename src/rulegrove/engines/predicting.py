@@ -72,15 +72,12 @@ class PredictTask:
         Columns to pass on.
     known : Known
         What adds to the scores.
-    levels : tuple of float
-        Of the quantiles that are predicted, where these are several.
     """
 
     model: RuleModel
     results: tuple[str, ...]
     kept: tuple[pa.Field, ...] = ()
     known: Known = NOTHING_KNOWN
-    levels: tuple[float, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -112,8 +109,7 @@ class PredictTask:
                 found[result] = pa.array(values)
             else:
                 columns = map(pa.array, np.ascontiguousarray(values.T))
-                names = [f"{result} of {label}" for label in labels] or name_levels(result, self.levels)
-                found |= dict(zip(names, columns, strict=True))
+                found |= dict(zip(self.model.name_results(result), columns, strict=True))
         return found
 
     def __call__(self, batch: Batch) -> pa.RecordBatch:
@@ -122,24 +118,6 @@ class PredictTask:
         known = self.known.read(batch.rows, batch.start + np.arange(batch.rows.num_rows))
         found = self._find_results(add_known(score_batch(self.model, batch.rows), known))
         return pa.record_batch([*kept, *found.values()], schema=self.schema)
-
-
-def name_levels(result: str, levels: Sequence[float]) -> list[str]:
-    """Return the names of the columns of several quantiles.
-
-    Examples
-    --------
-    >>> name_levels("prediction", [0.1, 0.9])
-    ['prediction at 0.1', 'prediction at 0.9']
-    """
-    return [f"{result} at {level:g}" for level in levels]
-
-
-def find_levels(model: BaseRuleEnsemble) -> tuple[float, ...]:
-    """Return the levels of the quantiles of a model that predicts several numbers; none for any other."""
-    if model.model_.coefs.ndim == 1 or model.model_.labels:
-        return ()
-    return tuple(getattr(model.recall_target(), "levels", ()))
 
 
 def make_task(
@@ -179,7 +157,7 @@ def make_task(
             raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
     known = Known.of(schema.names, model.recall_target(), exposure, offset)
     kept = tuple(schema.field(name) for name in keep)
-    return PredictTask(model.model_, tuple(results), kept, known, find_levels(model))
+    return PredictTask(model.model_, tuple(results), kept, known)
 
 
 def predict(

@@ -11,7 +11,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove._words import cut, printable
 from rulegrove.columns import Columns, Feature
-from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.model import RuleModel, exponentiate, show_output
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable, hang, html_row
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -34,10 +34,10 @@ class RowExplanation:
     parts : ndarray of shape (n_fired,)
         What each of them added.
     prediction : object
-        The predicted class, or in regression the score.
+        The predicted class or number; a list of several numbers.
     label : object
-        The class that a positive score speaks for: the second of two, else the one that was asked about. None in
-        regression.
+        The class that a positive score speaks for: the second of two, else the one that was asked about. Of several
+        numbers or quantiles the name or the level that the parts are about. None for a single number.
     probability : float or None
         Of the predicted class; None in regression.
     values : dict
@@ -45,6 +45,10 @@ class RowExplanation:
         category, None where it is missing.
     names : dict
         Names of these attributes by their positions.
+    outputs : tuple of str or of float
+        Names of several numbers, or levels of several quantiles; none otherwise.
+    multiplies : bool
+        Whether the score is a logarithm of what is predicted, so that the exponential of a part multiplies it.
     """
 
     score: float
@@ -56,14 +60,42 @@ class RowExplanation:
     probability: float | None = None
     values: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict, repr=False)
+    outputs: tuple[Any, ...] = ()
+    multiplies: bool = False
 
     @property
     def sentences(self) -> list[str]:
         """Each part with its term as a sentence."""
-        about = "" if self.label is None else f" for {printable(str(self.label))}"
-        return [f"{part:+.4g}{about}. {term.sentence}" for part, term in zip(self.parts, self.terms, strict=True)]
+        about = "" if self.about is None else f" for {printable(self.about)}"
+        return [
+            f"{self.show_part(part)}{about}. {term.sentence}"
+            for part, term in zip(self.parts.tolist(), self.terms, strict=True)
+        ]
+
+    @property
+    def about(self) -> str | None:
+        """What the parts are about, in words: a class, a number or a quantile."""
+        if self.label is None:
+            return None
+        if not self.outputs:
+            return str(self.label)
+        return f"the {show_output(self.label)}" if isinstance(self.label, float) else self.label
+
+    def show_part(self, part: float) -> str:
+        """Return what a part does to the prediction, in words: what it adds, or what it multiplies by."""
+        return f"x {float(exponentiate(np.array(part))):.4g}" if self.multiplies else f"{part:+.4g}"
+
+    @property
+    def _start(self) -> str:
+        """What the prediction is without any part, in words."""
+        return f"{float(exponentiate(np.array(self.intercept))):.4g}" if self.multiplies else f"{self.intercept:+.4g}"
 
     def _headline(self) -> str:
+        if self.outputs:
+            numbers = ", ".join(
+                f"{value:.4g} ({show_output(own)})" for own, value in zip(self.outputs, self.prediction, strict=True)
+            )
+            return printable(f"Predicted {numbers}; for {self.about} the parts are")
         if self.label is None:
             return f"Predicted {self.prediction:.4g}"
         likely = "" if self.probability is None else f" with probability {self.probability:.3g}"
@@ -72,10 +104,10 @@ class RowExplanation:
     def _rows(self, top: int) -> list[tuple[str, str]]:
         """Parts and words for display."""
         shown = list(zip(self.parts, self.terms, strict=True))[:top]
-        rows = [(f"{part:+.4g}", cut(term.text)) for part, term in shown]
+        rows = [(self.show_part(part), cut(term.text)) for part, term in shown]
         hidden = self.parts[top:]
-        more = [(f"{hidden.sum():+.4g}", f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
-        return [*rows, *(more if hidden.size else []), (f"{self.intercept:+.4g}", "intercept")]
+        more = [(self.show_part(hidden.sum()), f"and {hidden.size} smaller part{'s' * (hidden.size > 1)}")]
+        return [*rows, *(more if hidden.size else []), (self._start, "intercept")]
 
     def values_of(self, term: RankedTerm) -> dict[str, Any]:
         """Return what the row has for the attributes of one of its terms, by their names."""
@@ -149,11 +181,12 @@ class Explanation:
 
     Attributes
     ----------
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    scores : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        One for each of several classes, numbers or quantiles.
     predictions : list of length n_rows
         As `predict` has them, plain values.
-    intercept : float or ndarray of shape (n_classes,)
-    parts : ndarray of shape (n_rows, n_terms) or (n_rows, n_classes, n_terms)
+    intercept : float or ndarray of shape (n_outputs,)
+    parts : ndarray of shape (n_rows, n_terms) or (n_rows, n_outputs, n_terms)
         Coefficient times term; zero for a rule that does not hold.
     rules : RuleTable
         The terms, in the order of the last axis of `parts`.
@@ -165,6 +198,12 @@ class Explanation:
         The attributes that terms speak of, by their places.
     values : ndarray of shape (n_rows, n_used)
         Their values in the rows: numbers, codes of categories, NaN where missing.
+    outputs : tuple of str or of float
+        Names of several numbers, or levels of several quantiles; none otherwise.
+    main_output : int
+        Place of the one that a row is told of where none is asked for.
+    multiplies : bool
+        Whether scores are logarithms of what is predicted.
     """
 
     scores: FloatArray
@@ -176,6 +215,9 @@ class Explanation:
     probabilities: FloatArray | None = None
     features: dict[int, Feature] = field(default_factory=dict)
     values: FloatArray | None = None
+    outputs: tuple[Any, ...] = ()
+    main_output: int = 0
+    multiplies: bool = False
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -191,7 +233,8 @@ class Explanation:
         index : int
             Position of the row; negative ones count from the end.
         label : object, optional
-            With more than two classes the one to explain the score of; None takes the one that is predicted.
+            With more than two classes the one to explain the score of; None takes the one that is predicted. Of
+            several numbers the name, of several quantiles the level; None takes the first, or the one in the middle.
 
         Returns
         -------
@@ -200,10 +243,14 @@ class Explanation:
         place = operator.index(index)
         scores, intercepts = np.atleast_1d(self.scores[place]), np.atleast_1d(self.intercept)
         parts = np.atleast_2d(self.parts[place])
-        output = int(np.argmax(scores)) if label is None else self._output(label)
+        if label is not None:
+            output = self._output(label)
+        else:
+            output = self.main_output if self.outputs else int(np.argmax(scores))
         fired = np.flatnonzero(parts[output])
         fired = fired[np.argsort(-np.abs(parts[output, fired]), kind="stable")]
         terms = tuple(self.rules[int(k)] for k in fired)
+        labels = self.classes or self.outputs
         chosen = int(np.argmax(scores)) if len(scores) > 1 else int(scores[0] > 0)
         return RowExplanation(
             score=float(scores[output]),
@@ -211,10 +258,12 @@ class Explanation:
             terms=terms,
             parts=parts[output, fired],
             prediction=self.predictions[place],
-            label=self.classes[output if len(scores) > 1 else 1] if self.classes else None,
+            label=labels[output if len(scores) > 1 else 1] if labels else None,
             probability=None if self.probabilities is None else float(self.probabilities[place, chosen]),
             values=self._values(place, terms),
             names={k: feature.name for k, feature in self.features.items()},
+            outputs=self.outputs,
+            multiplies=self.multiplies,
         )
 
     def _values(self, place: int, terms: tuple[RankedTerm, ...]) -> dict[str, Any]:
@@ -226,11 +275,12 @@ class Explanation:
         return {self.features[k].name: _read_value(self.features[k], numbers[k]) for k in used}
 
     def _output(self, label: Any) -> int:
-        if not self.classes or self.scores.ndim == 1:
+        labels = self.classes or self.outputs
+        if not labels or self.scores.ndim == 1:
             raise InvalidInputError(f"`label`={label!r} is for more than two classes; this model has a single score.")
-        if label not in self.classes:
-            raise InvalidInputError(f"`label` must be one of {list(self.classes)}; got {label!r}.")
-        return self.classes.index(label)
+        if label not in labels:
+            raise InvalidInputError(f"`label` must be one of {list(labels)}; got {label!r}.")
+        return labels.index(label)
 
     def __repr__(self) -> str:
         return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] tells of the first row"
@@ -253,4 +303,17 @@ def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable) -> Explan
     features = {k: columns.features[k] for k in used}
     labels, probabilities = model.labels or None, model.probabilities(scores)
     predictions = model.decide(scores).tolist()
-    return Explanation(scores, predictions, model.intercept, parts, rules, labels, probabilities, features, values)
+    return Explanation(
+        scores,
+        predictions,
+        model.intercept,
+        parts,
+        rules,
+        labels,
+        probabilities,
+        features,
+        values,
+        outputs=model.outputs,
+        main_output=model.main_output,
+        multiplies=model.multiplies,
+    )

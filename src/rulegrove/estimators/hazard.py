@@ -127,10 +127,6 @@ class Hazard(Rate):
         found = cumulative_hazard(self.times.take(held_out.rows), held_out.scores[:, 0], weights, self.ties)
         return Baseline.thinned(found.x, found.y, STATED_TIMES)
 
-    def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
-        """Return a model of another length with its own baseline."""
-        return self.meaning.link_model(model, link)
-
     def judge_folds(
         self, held_out: HeldOut, folds: IntArray, score: Callable[[int], tuple[IntArray, FloatArray]]
     ) -> tuple[FloatArray, FloatArray]:

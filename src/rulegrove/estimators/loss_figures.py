@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from rulegrove._typing import FloatArray
 from rulegrove.estimators.figures import Figures, Reliability, show_number, show_share
+from rulegrove.estimators.model import show_output
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class LevelFigures(Figures):
     def _covered(self) -> str:
         """Where targets lie."""
         pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
-        return ", ".join(f"{show_share(below)} of rows below the {show_level(level)}" for below, level in pairs)
+        return ", ".join(f"{show_share(below)} of rows below the {show_output(level)}" for below, level in pairs)
 
     @property
     def table(self) -> dict[str, str]:
@@ -119,7 +120,7 @@ class LevelFigures(Figures):
         return {
             "Explained pinball loss (D²)": show_share(self.d2),
             "Mean pinball loss (without rules)": losses,
-            **{f"Rows below the {show_level(level)}": show_share(below) for below, level in pairs},
+            **{f"Rows below the {show_output(level)}": show_share(below) for below, level in pairs},
         }
 
     @property
@@ -135,7 +136,7 @@ class LevelFigures(Figures):
         """What the figures to see first are of, with the figures."""
         first = {"explained pinball loss (D²) held out": show_share(self.d2)}
         pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
-        return first | {f"of held-out rows below the {show_level(level)}": show_share(below) for below, level in pairs}
+        return first | {f"of held-out rows below the {show_output(level)}": show_share(below) for below, level in pairs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +181,3 @@ class HazardFigures(Figures):
             "concordance held out; 0.5 by chance": f"{self.concordance:.3f}",
             "events among the held-out rows": f"{self.n_events:,}",
         }
-
-
-def show_level(level: float) -> str:
-    """Return a quantile in words.
-
-    Examples
-    --------
-    >>> show_level(0.5), show_level(0.9)
-    ('median', '90 % quantile')
-    """
-    return "median" if level == 0.5 else f"{100 * level:.6g} % quantile"

@@ -25,8 +25,7 @@ from rulegrove.estimators._file_links import decode_link, decode_plain
 from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.calibration import Link, need_shares
 from rulegrove.estimators.figures import Figures
-from rulegrove.estimators.loss_figures import show_level
-from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.model import Fitted, RuleModel, exponentiate, show_output
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.rules.rule import Rule
 
@@ -44,6 +43,8 @@ class Meaning(ABC):
         The same with what stands for it in files that have none.
     evidence : str
         What a model file tells of a rule.
+    evidence_head : str
+        The heading of what is told of the target where a rule holds; "" where nothing is.
     loss_name : str
         The loss by which lists of different lengths are judged, as the name of a column.
     link : Temperature or Curves, optional
@@ -55,6 +56,7 @@ class Meaning(ABC):
     stored: ClassVar[tuple[str, ...]] = ()
     stored_later: ClassVar[Mapping[str, Any]] = {}
     evidence: ClassVar[str]
+    evidence_head: str = ""
     loss_name: ClassVar[str] = "squared_error"
     link: Link | None = None
 
@@ -126,6 +128,7 @@ class NumberMeaning(Meaning):
 
     about: ClassVar[tuple[str, ...]] = ("mean_target",)
     evidence = "mean_target"
+    evidence_head = "mean target"
 
     def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell the coefficient of each term, and the mean of the target where a rule holds."""
@@ -194,7 +197,7 @@ class RateMeaning(NumberMeaning):
         """Tell what a term multiplies the rate by."""
         span = coefs[0] if isinstance(term, Rule) else coefs[0] * (term.upper - term.lower)
         factor = float(exponentiate(np.array(span)))
-        ends = "" if isinstance(term, Rule) else f" from {term.lower:.4g} to {term.upper:.4g}"
+        ends = "" if isinstance(term, Rule) else " from end to end"
         return {"factor": factor, "effect": f"{self.noun} x {factor:.3g}{ends}"}
 
     def encode(self) -> dict[str, Any]:
@@ -217,6 +220,7 @@ class HazardMeaning(RateMeaning):
     """
 
     about = ("effect", "factor")
+    evidence_head = ""
     stored_later: ClassVar[Mapping[str, Any]] = {"baseline": None}
     loss_name = "partial_deviance"
 
@@ -260,6 +264,7 @@ class SeveralMeaning(NumberMeaning):
     """
 
     about = ("effect",)
+    evidence_head = ""
 
     names: tuple[str, ...]
 
@@ -268,10 +273,18 @@ class SeveralMeaning(NumberMeaning):
         """One for each number."""
         return len(self.names)
 
+    def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model that knows the names of its numbers."""
+        return replace(model, outputs=self.names)
+
+    def pick(self, coefs: FloatArray) -> float:
+        """Return the coefficient of the first number."""
+        return float(coefs[0])
+
     def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
         """Tell what a term adds to each number."""
         span = 1.0 if isinstance(term, Rule) else term.upper - term.lower
-        ends = "" if isinstance(term, Rule) else f", from {term.lower:.4g} to {term.upper:.4g}"
+        ends = "" if isinstance(term, Rule) else ", from end to end"
         pairs = zip(self.names, coefs.tolist(), strict=True)
         parts = [f"{name} {coef * span:+.3g}" for name, coef in pairs if coef]
         return {
@@ -305,14 +318,24 @@ class LevelMeaning(NumberMeaning):
         """One for each level."""
         return len(self.levels)
 
+    @property
+    def evidence_head(self) -> str:  # type: ignore[override]
+        """The middle one of the quantiles."""
+        return show_output(self.levels[len(self.levels) // 2])
+
+    def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
+        """Return a model that knows the levels of several quantiles."""
+        return replace(model, outputs=self.levels) if len(self.levels) > 1 else model
+
     def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
         """Tell what a term adds to each quantile."""
         span = 1.0 if isinstance(term, Rule) else term.upper - term.lower
-        ends = "" if isinstance(term, Rule) else f", from {term.lower:.4g} to {term.upper:.4g}"
-        pairs = zip(self.levels, coefs.tolist(), strict=True)
-        parts = [f"{coef * span:+.3g} at the {show_level(level)}" for level, coef in pairs if coef]
+        ends = "" if isinstance(term, Rule) else ", from end to end"
+        steps = " / ".join(f"{coef * span:+.3g}" for coef in coefs.tolist())
+        shares = " / ".join(f"{100 * level:.6g}" for level in self.levels)
+        where = f"{shares} % quantiles" if len(self.levels) > 1 else show_output(self.levels[0])
         return {
-            "effect": ", ".join(parts) + ends,
+            "effect": f"{steps} at the {where}{ends}",
             "coefficients": None if len(coefs) == 1 else dict(zip(self.levels, coefs.tolist(), strict=True)),
         }
 
@@ -323,12 +346,6 @@ class LevelMeaning(NumberMeaning):
     def decode_figures(self, value: Value) -> Figures:
         """Return the pinball loss and more on held-out rows."""
         return decode_level_figures(value, len(self.levels))
-
-
-def exponentiate(scores: FloatArray) -> FloatArray:
-    """Return exponentials: of scores that are logarithms; one that is too large is infinite."""
-    with np.errstate(over="ignore"):
-        return np.exp(scores)
 
 
 def decode_loss(value: Value) -> NumberMeaning:
@@ -368,6 +385,7 @@ class ClassMeaning(Meaning):
     stored = ("classes", "multiclass", "calibration")
     stored_later: ClassVar[Mapping[str, Any]] = {"class_shares": None}
     evidence = "shares"
+    evidence_head = "of them"
     loss_name = "log_loss"
 
     labels: AnyArray

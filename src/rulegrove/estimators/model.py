@@ -42,6 +42,8 @@ class RuleModel:
         What turns scores into probabilities of the classes.
     inverse : callable, optional
         What turns scores into the numbers that are predicted, such as `numpy.exp`; None where they are the same.
+    outputs : tuple of str or of float
+        Names of several numbers, or levels of several quantiles; none for a single number, and for classes.
     """
 
     features: tuple[Feature, ...]
@@ -52,6 +54,7 @@ class RuleModel:
     classes: AnyArray | None = None
     link: ClassLink | None = None
     inverse: Callable[[FloatArray], FloatArray] | None = None
+    outputs: tuple[Any, ...] = ()
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
 
@@ -69,6 +72,35 @@ class RuleModel:
     def labels(self) -> tuple[Any, ...]:
         """Labels of the classes as plain values; none for a number."""
         return () if self.classes is None else tuple(self.classes.tolist())
+
+    @property
+    def score_labels(self) -> tuple[Any, ...]:
+        """What the score of each output is about: a class (of two the second), a level or a name; None for a number."""
+        labels = self.labels or self.outputs or (None,)
+        return labels[1:] if len(self.labels) == 2 else labels
+
+    @property
+    def score_words(self) -> tuple[str | None, ...]:
+        """The same in words."""
+        if self.outputs:
+            return tuple(map(show_output, self.outputs))
+        return tuple(None if label is None else str(label) for label in self.score_labels)
+
+    def name_results(self, result: str) -> list[str]:
+        """Return the names of columns in a table, of a result that has one for each class, number or level."""
+        if self.labels:
+            return [f"{result} of {label}" for label in self.labels]
+        return [f"{result} {'of' if isinstance(own, str) else 'at'} {own}" for own in self.outputs]
+
+    @property
+    def main_output(self) -> int:
+        """Place of the number that is told of where none is asked for: the middle quantile, or the first."""
+        return len(self.outputs) // 2 if self.outputs and isinstance(self.outputs[0], float) else 0
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether terms multiply what is predicted, since scores are logarithms of it."""
+        return self.inverse is not None
 
     @cached_property
     def used_names(self) -> tuple[str, ...]:
@@ -204,6 +236,25 @@ class Fitted:
     aliases: tuple[tuple[Alias, ...], ...]
     output_means: FloatArray
     class_shares: Mapping[Rule, FloatArray] | None = None
+
+
+def show_output(output: str | float) -> str:
+    """Return the name of a number, or the level of a quantile in words.
+
+    Examples
+    --------
+    >>> show_output(0.5), show_output(0.9), show_output("height")
+    ('median', '90 % quantile', 'height')
+    """
+    if isinstance(output, str):
+        return output
+    return "median" if output == 0.5 else f"{100 * output:.6g} % quantile"
+
+
+def exponentiate(scores: FloatArray) -> FloatArray:
+    """Return exponentials: of scores that are logarithms; one that is too large is infinite."""
+    with np.errstate(over="ignore"):
+        return np.exp(scores)
 
 
 def choose_classes(scores: FloatArray) -> IntArray:

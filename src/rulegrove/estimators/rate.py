@@ -133,10 +133,6 @@ class Rate(Target):
 
         return autos.SOLVER
 
-    def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
-        """Return the model with what turns scores into rates."""
-        return self.meaning.link_model(model, None)
-
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
         """Return rates as multiples of their mean."""
         with np.errstate(over="ignore"):

@@ -157,8 +157,8 @@ class Target(ABC):
         return self, self.link_model(fitted.model, solver)
 
     def link_model(self, model: RuleModel, solver: BaseSolver) -> RuleModel:
-        """Return the model with what turns its scores into predictions."""
-        return model
+        """Return the model with what its scores mean."""
+        return self.meaning.link_model(model, None)
 
     def goals(self, scores: FloatArray, link: Link | None) -> FloatArray:
         """Return what a model says of rows with these scores, which is what short lists of it are to say.
@@ -237,7 +237,7 @@ class Target(ABC):
 
     def give_link(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model of another length with its own link."""
-        return model
+        return self.meaning.link_model(model, link)
 
     @property
     @abstractmethod

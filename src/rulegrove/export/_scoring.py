@@ -14,7 +14,7 @@ from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.calibration import ClassLink, Curve, Sigmoid, Steps, Temperature
-from rulegrove.estimators.meaning import exponentiate
+from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule

@@ -7,14 +7,13 @@ import numpy as np
 
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.loss_figures import show_level
-from rulegrove.estimators.meaning import LevelMeaning, exponentiate
+from rulegrove.estimators.meaning import NumberMeaning
+from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import Scoring, read_scoring
 from rulegrove.rules.rule import Rule
 
 WIDTH = 100  # of a line of plain text
-HEADS = {"confidence": "of them", "mean_target": "mean target"}  # of what terms tell about the target
 
 
 def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
@@ -43,7 +42,7 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     """
     scoring = read_scoring(model)
     lines = [*_introduce(model, scoring, quote="'"), ""]
-    rows, about = model.rules_[:top], _name_evidence(model)
+    rows, about = model.rules_[:top], model.recall_target().meaning.evidence_head
     margin = len(str(len(rows))) + 2
     for row, effect in zip(rows, _tell_effects(model, scoring), strict=False):
         lines += hang(f"{row.rank}.".ljust(margin), f"{'if' if row.kind == 'rule' else 'for'} {row.text}", WIDTH)
@@ -77,7 +76,7 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     """
     scoring = read_scoring(model)
     title, how = _introduce(model, scoring, quote='"')
-    about = _name_evidence(model)
+    about = model.recall_target().meaning.evidence_head
     head = ["rank", "term", "effect", "support", *filter(None, [about])]
     lines = [_escape(title), "", _escape(how), ""]
     lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"][: len(head)])]
@@ -129,24 +128,10 @@ def _introduce_numbers(scoring: Scoring, names: Sequence[str]) -> str:
     return f"The predictions {how} with {_separate(scoring).join(each)}; {add}"
 
 
-def _find_levels(model: BaseRuleEnsemble) -> tuple[float, ...]:
-    """Return the levels of the quantiles that a model predicts; none of other models."""
-    meaning = None if model.model_.classes is not None else model.make_target().meaning
-    return meaning.levels if isinstance(meaning, LevelMeaning) else ()
-
-
-def _name_evidence(model: BaseRuleEnsemble) -> str:
-    """Return what is told of the target where a rule holds, as a heading; nothing of some models."""
-    told = next((HEADS[field] for field in model.rules_.about if field in HEADS), "")
-    levels = _find_levels(model)
-    return show_level(levels[len(levels) // 2]) if told and levels else told
-
-
 def _name_outputs(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
-    """Return what the scores are called: by their quantiles, as terms call them, or by their places."""
-    known = next((row.coefficients for row in model.rules_ if row.coefficients is not None), {})
-    names = [f"the {show_level(level)}" for level in _find_levels(model)] or [printable(str(name)) for name in known]
-    return names if len(names) == scoring.n_outputs else [f"prediction {k}" for k in range(scoring.n_outputs)]
+    """Return what the scores are called."""
+    article = "the " if model.model_.main_output else ""
+    return [article + printable(str(word)) for word in model.model_.score_words]
 
 
 def _separate(scoring: Scoring) -> str:
@@ -187,7 +172,7 @@ def _multiply(row: RankedTerm, coef: float) -> str:
     if isinstance(term, Rule):
         return f"x {exponentiate(np.array(coef)):.3g}"
     factor = exponentiate(np.array(coef * (term.upper - term.lower)))
-    return f"x {factor:.3g} from {term.lower:.4g} to {term.upper:.4g}"
+    return f"x {factor:.3g} from end to end"
 
 
 def _add(row: RankedTerm, coef: float) -> str:
@@ -226,7 +211,7 @@ def _evidence(row: RankedTerm, about: str) -> str:
         return ""
     words = f"holds on {row.support:.1%} of the rows"
     if about and row.mean_target is not None:
-        if about == HEADS["mean_target"]:
+        if about == NumberMeaning.evidence_head:
             return f"{words}, where the target is {row.mean_target:.4g} on average"
         return f"{words}, where the {about} of the target is {row.mean_target:.4g}"
     return ", ".join(filter(None, [words, _share(row)]))

@@ -120,33 +120,19 @@ def check_top(top: Any) -> int:
     return int(top)
 
 
-def class_labels(model: BaseRuleEnsemble) -> list[Any]:
-    """Return the classes, as Python values; none in regression."""
-    return list(model.model_.labels)
-
-
-def output_labels(model: BaseRuleEnsemble) -> list[Any]:
-    """Return the class that the score of each output speaks for: the second of two; None in regression."""
-    labels = class_labels(model) or [None]
-    return labels[1:] if len(labels) == 2 else labels
-
-
-def output_name(model: BaseRuleEnsemble, output: int) -> str | None:
-    """Return the name of the class that an output's score speaks for; None in regression."""
-    label = output_labels(model)[output]
-    return None if label is None else str(label)
-
-
 def check_target(model: BaseRuleEnsemble, target: Any) -> int:
-    """Return the position of the class `target` among the outputs; a model of one output needs none."""
-    labels = output_labels(model)
-    if target is None and len(labels) == 1:
-        return 0
+    """Return the position of a class, a level or a number's name among the outputs.
+
+    A model of one output needs none; one of several numbers takes the middle quantile, or the first number.
+    """
+    labels = list(model.model_.score_labels)
+    if target is None and (len(labels) == 1 or not model.model_.labels):
+        return model.model_.main_output
     if target is not None and target in labels:
         return labels.index(target)
     if len(labels) > 1:
-        classes = ", ".join(map(repr, labels))
-        raise InvalidInputError(f"`target` must be one of the {len(labels)} classes {classes}; got {target!r}.")
+        what, words = "classes" if model.model_.labels else "outputs", ", ".join(map(repr, labels))
+        raise InvalidInputError(f"`target` must be one of the {len(labels)} {what} {words}; got {target!r}.")
     only = "None" if labels[0] is None else f"{labels[0]!r}, for which a positive score speaks"
     raise InvalidInputError(f"`target` of a model of one output must be {only}; got {target!r}.")
 

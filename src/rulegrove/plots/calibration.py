@@ -11,7 +11,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, Display, class_labels, ink, settle
+from rulegrove.plots._display import BLUE, Display, ink, settle
 from rulegrove.plots._labels import LINE, SMALLEST, axes_size, font_size, label_axis, legend_below, text_width
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class CalibrationDisplay(Display):
             whichever class is predicted, which comes true when the prediction is right.
         ax : matplotlib Axes, optional
         """
-        labels = class_labels(check_model(model, cls.__name__))
+        labels = list(check_model(model, cls.__name__).model_.labels)
         if not labels:
             raise InvalidInputError(f"{cls.__name__} needs a classifier; got {type(model).__name__}.")
         probabilities, true = np.asarray(model.predict_proba(X)), np.asarray(y)

@@ -11,7 +11,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, read_sample
 from rulegrove.inspection.dependence import Dependence, find_dependence
 from rulegrove.plots import _display, _labels
-from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, check_target, ink, line_style, output_name
+from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, check_target, ink, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +104,7 @@ class DependenceDisplay(Display):
         pair = not isinstance(features, (str, Integral)) and len(features) == 2
         every = target is None and not pair and n_outputs > 1
         outputs = list(range(n_outputs)) if every else [check_target(model, target)]
-        lines = tuple(output_name(model, output) for output in outputs)
+        lines = tuple(model.model_.score_words[output] for output in outputs)
         make = cls._of_pair if pair else cls._of_one
         return make(read_sample(model, X, sample_weight), features, outputs, lines).plot(ax)
 

@@ -10,7 +10,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, output_labels
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink
 from rulegrove.plots._labels import finish_bars, label_axis, rows_size, signed
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ExplanationDisplay(Display):
         ax : matplotlib Axes, optional
         """
         check_model(model, cls.__name__)
-        several = len(output_labels(model)) > 1
+        several = len(model.model_.score_labels) > 1
         if not several or target is not None:
             check_target(model, target)
         explanation = model.explain(X)

@@ -9,7 +9,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, VERMILION, Display, ink, output_labels
+from rulegrove.plots._display import BLUE, VERMILION, Display, ink
 from rulegrove.plots._labels import font_size, label_axis, legend_below, say
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class FrontDisplay(Display):
             np.array(columns[f"{name}_se"]),
             front.chosen,
             (ERROR_WORDS if measure == "error" else LOSS_WORDS)[front.loss_name],
-            len(output_labels(model)),
+            len(model.model_.score_labels),
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, line_style, output_name
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, line_style
 from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, legend_below, say, wrap
 from rulegrove.solvers import make_solver
 
@@ -104,7 +104,7 @@ class PathDisplay(Display):
         curves, chosen = path.plot(x), model.selection_[output].index
         order = np.lexsort((-np.abs(curves.coefs).max(axis=0, initial=0.0), -np.abs(curves.coefs[chosen])))
         texts = tuple(terms[int(curves.terms[place])].text(model.model_.features) for place in order)
-        name = output_name(model, output)
+        name = model.model_.score_words[output]
         return cls(curves.x, curves.x_name, curves.coefs[:, order], texts, chosen, name, check_top(top)).plot(ax)
 
     def _size(self) -> tuple[float, float]:

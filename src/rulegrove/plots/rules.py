@@ -14,7 +14,7 @@ from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import check_model
 from rulegrove.plots import _display, _labels
-from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, check_target, output_coefs, output_name
+from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, check_target, output_coefs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,12 +84,12 @@ class RulesDisplay(Display):
         """
         rules = check_model(model, cls.__name__).rules_
         importances = np.array([term.importance for term in rules])
-        labels, chosen = _display.class_labels(model), None
+        labels, chosen = model.model_.labels, None
         if len(labels) > 2 and target is None:
             coefs = np.array([term.coefficient for term in rules])
         else:
             output = check_target(model, target)
-            coefs, chosen = output_coefs(model, output), output_name(model, output) if len(labels) > 2 else None
+            coefs, chosen = output_coefs(model, output), model.model_.score_words[output] if len(labels) > 2 else None
             shares = np.abs(coefs) / np.maximum(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.finfo(float).tiny)
             order = np.argsort(-importances * shares, kind="stable")
             order = order[coefs[order] != 0]
@@ -218,7 +218,7 @@ class ComparisonDisplay(Display):
         ranked = sorted(columns.values(), key=lambda column: -float(np.abs(column[1]).max()))
         matrix = np.array([column for _, column in ranked]).reshape(len(ranked), len(named)).T
         first = next(iter(named.values()))
-        speaks_for = output_name(first, check_target(first, target))
+        speaks_for = first.model_.score_words[check_target(first, target)]
         texts = tuple(text for text, _ in ranked)
         return cls(tuple(map(str, named)), texts, matrix, speaks_for, _display.check_top(top)).plot(ax)
 

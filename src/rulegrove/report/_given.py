@@ -12,7 +12,6 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Figures
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import Sample
-from rulegrove.plots._display import class_labels
 from rulegrove.report._lines import Line, read_line
 
 
@@ -90,7 +89,7 @@ def read_given(model: BaseRuleEnsemble, X: Any, y: Any, training: bool | None = 
         if y is not None:
             raise InvalidInputError("`y` was given without `X`; give the rows that it belongs to.")
         return None
-    columns, labels = model.read_columns(X), class_labels(model)
+    columns, labels = model.read_columns(X), list(model.model_.labels)
     n_rows = columns.n_rows
     if training is None:
         training = _looks_trained_on(model, columns)

@@ -9,7 +9,6 @@ import numpy as np
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import DOUBT, show_number
-from rulegrove.plots._display import class_labels
 from rulegrove.report._given import Given
 from rulegrove.report._lines import Line
 
@@ -123,7 +122,7 @@ def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
         end = "If the model was fitted on some of these rows, they flatter it: new rows will do worse."
     about = ""
     if given.codes is not None:
-        labels = class_labels(model)
+        labels = list(model.model_.labels)
         sizes = np.bincount(given.codes, minlength=len(labels))
         pairs = [f"{label} ({size:,})" for label, size in zip(labels, sizes.tolist(), strict=True)]
         more = f" and {len(pairs) - MAX_CLASSES} more classes" if len(pairs) > MAX_CLASSES else ""

@@ -11,7 +11,6 @@ from rulegrove._version import __version__
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import class_labels, output_labels, output_name
 from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._evidence import describe_evidence
 from rulegrove.report._given import Given, predict_given, read_given
@@ -119,7 +118,7 @@ def make_report(
 
 def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows, for JSON."""
-    lines, labels = list_lines(model), class_labels(model)
+    lines, labels = list_lines(model), list(model.model_.labels)
     terms = list_terms(lines)
     drawn = None if given is None else Drawn(given, terms, np.random.default_rng(SEED))
     base_rates = find_base_rates(model, given)
@@ -128,7 +127,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "made_by": f"rulegrove {__version__}",
         "summary": summarise(model, given),
         "classes": [str(label) for label in labels] if labels else None,
-        "outputs": [output_name(model, output) for output in range(len(output_labels(model)))],
+        "outputs": list(model.model_.score_words),
         "base_rates": base_rates,
         "features": [feature.name for feature in model.model_.features],
         "terms": describe_terms(lines, terms),
