@@ -92,8 +92,9 @@ def test_the_best_constant_of_rates_is_the_logarithm_of_their_mean(loss, seed, n
 
 @pytest.mark.parametrize("loss", RATES, ids=name)
 @settings(deadline=None, max_examples=30)
-@given(y=st.floats(0.0, 50.0), slope=st.floats(-3.0, 30.0))
-def test_conjugates_are_the_largest_distance_from_a_line(loss, y, slope):
+@given(y=st.floats(0.0, 50.0), eighths=st.integers(-24, 240))
+def test_conjugates_are_the_largest_distance_from_a_line(loss, y, eighths):
+    slope = eighths / 8.0
     y = max(y, 1e-3) if positive_only(loss) else (0.0 if y < 1e-3 else y)
     found = float(loss.conjugate(np.array([y]), np.array([slope]))[0])
     gap = slope - 1.0 if positive_only(loss) else -slope - y if _is_poisson(loss) else -slope if y == 0.0 else -1.0
@@ -279,7 +280,7 @@ def test_the_quadratic_model_of_hazards_lies_nowhere_below_the_curvature(seed, n
     for _ in range(5):
         z = rng.normal(size=n)
         exact = z @ np.array(columns) @ z
-        means = (z @ parts) / parts.sum(axis=0)
+        means = (z @ parts) / np.maximum(parts.sum(axis=0), 1e-300)  # there may be no event in a span
         assert exact <= float(np.sum(parts * (z[:, None] - means) ** 2)) + 1e-6
 
 

@@ -151,6 +151,7 @@ def predict_large(
     raw: bool,
     exposure: str | None = None,
     offset: str | None = None,
+    moments: Sequence[float] = (),
 ) -> int:
     """Predict tables that are not read into memory, from file to file; return how many rows were written.
 
@@ -163,4 +164,4 @@ def predict_large(
     known = find_known(engine.schema.names, exposure, offset)
     finish = mark_text if needs_marks(output, raw) else None
     model.set_params(verbose=int(shows_progress()))
-    return predict_over(engine, model, output, keep=kept, finish=finish, **known)
+    return predict_over(engine, model, output, keep=kept, finish=finish, times=moments, **known)

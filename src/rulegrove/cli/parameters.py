@@ -131,7 +131,9 @@ def check_survival(columns: Columns, parameters: Mapping[str, Any], beside: Mapp
     if beside.get("event") is None:
         alone = [name for name in (*OF_SURVIVAL, "entry") if parameters.get(name, beside.get(name)) is not None]
         if alone:
-            raise InvalidInputError(f"`--{alone[0]}` is for survival times; name the column of events by `--event`, too.")
+            raise InvalidInputError(
+                f"`--{alone[0]}` is for survival times; name the column of events by `--event`, too."
+            )
         return False
     given = [name for name in ("exposure", "offset") if beside.get(name) is not None]
     given += [name for name in ("loss", *OWN_LOSSES) if parameters.get(name) is not None]

@@ -19,6 +19,10 @@ def predict(
     keep: options.Keep = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME,TIME", help="Of survival times: when to tell the chance of no event yet."),
+    ] = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -26,22 +30,25 @@ def predict(
     """Predict the rows of a table.
 
     The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each. Of a model of
-    rates it has rates, or totals with `--exposure`.
+    rates it has rates, or totals with `--exposure`; of one of survival times the risk, and with `--at` columns
+    `survival at ...`.
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, check_outputs, is_large
     from rulegrove.cli.scoring import predict_table, read_model, read_rows
+    from rulegrove.cli.times import read_moments
     from rulegrove.cli.writing import WRITERS, print_csv, write_table
 
+    moments = () if at is None else read_moments(at)
     check_outputs({"--output": output}, [model, *data], kinds=WRITERS)
     check_inputs(data)
     fitted = read_model(model)
     if is_large(data):
         from rulegrove.cli.large import predict_large
 
-        n_rows = predict_large(fitted, data, output, keep or (), raw, exposure, offset)
+        n_rows = predict_large(fitted, data, output, keep or (), raw, exposure, offset, moments)
     else:
-        table = predict_table(fitted, read_rows(fitted, data[0]), keep or (), exposure, offset)
+        table = predict_table(fitted, read_rows(fitted, data[0]), keep or (), exposure, offset, moments)
         if output is None and as_json:
             print_json({"predictions": table.to_pylist(), "output": None})
         elif output is None:

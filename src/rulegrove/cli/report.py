@@ -18,6 +18,8 @@ def report(
     ] = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
+    event: options.Event = None,
+    entry: options.Entry = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -33,8 +35,10 @@ def report(
 
     check_outputs({"--output": output}, [model, data])
     check_inputs([data])
-    if target is None and (exposure is not None or offset is not None):
-        raise InvalidInputError("`--exposure` and `--offset` are taken out of the `--target`; give that, too.")
+    beside = {"exposure": exposure, "offset": offset, "event": event, "entry": entry}
+    alone = [option for option, name in beside.items() if name is not None and target is None]
+    if alone:
+        raise InvalidInputError(f"`--{alone[0]}` is read beside the `--target`; give that, too.")
     fitted = read_model(model)
 
     from rulegrove.report import write_report
@@ -42,7 +46,7 @@ def report(
     X: Any = None
     y: Any = None
     if data is not None and target is not None:
-        X, y = read_target(fitted, data, target, exposure, offset)
+        X, y = read_target(fitted, data, target, beside)
     elif data is not None:
         X = take_attributes(fitted, read_rows(fitted, data))
     elif target is not None:

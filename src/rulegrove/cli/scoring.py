@@ -1,6 +1,7 @@
 """A model file applied to the rows of a table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rulegrove._typing import FloatArray
 from rulegrove.cli.known import check_known, find_known, read_known, take_known
 from rulegrove.cli.places import check_file
 from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import check_spells, find_spells, read_times
+from rulegrove.cli.training import read_weights
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
@@ -58,28 +61,76 @@ def read_rows(model: "Ensemble", path: Path) -> pa.Table:
     return read_table(path, text=texts)
 
 
-def read_target(
-    model: "Ensemble", path: Path, target: str, exposure: str | None = None, offset: str | None = None
-) -> tuple[Any, Any]:
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows of a table that have a target.
+
+    Attributes
+    ----------
+    X : pyarrow.Table or ndarray
+        The model's attributes.
+    y : ndarray of shape (n_rows,) or SurvivalTimes
+        The target, classes as the model spells them.
+    weights : ndarray of shape (n_rows,) or None
+    known : dict
+        Exposure and offset of the rows, by these words.
+    """
+
+    X: Any
+    y: Any
+    weights: FloatArray | None
+    known: Mapping[str, FloatArray]
+
+
+def read_labelled(model: "Ensemble", path: Path, target: str, beside: Mapping[str, str | None]) -> LabelledRows:
     """Read the attributes and the target of rows; those without a target are left out.
 
-    Classes come as the model spells them, which a file may do otherwise. With an exposure the target comes as rates.
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    path : path
+    target : str
+        Column of the target.
+    beside : mapping
+        Columns of weights, exposure, offset, event and entry, as far as they were named.
     """
     table = read_rows(model, path)
     name = find_name(table.column_names, target, "--target")
-    labels = label_words(model)
+    labels, survival = label_words(model), check_spells(model, beside.get("event"), beside.get("entry"))
     if not labels:
         table = convert_to_numbers(table, name)
-    beside = find_known(table.column_names, exposure, offset)
-    check_known(model, beside)
+    columns = find_known(table.column_names, beside.get("exposure"), beside.get("offset"))
+    check_known(model, columns)
+    spells = find_spells(table.column_names, beside.get("event"), beside.get("entry"))
+    own = beside.get("weights")
+    weights = None if own is None else find_name(table.column_names, own, "--weights")
     here = pc.invert(pc.is_null(table[name], nan_is_null=True))
-    known = table.filter(here)
+    known, rows = table.filter(here), np.flatnonzero(here.to_numpy())
     if not known.num_rows:
         raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
-    X, values = take_attributes(model, known.drop_columns([name])), known[name].to_pylist()
-    if not labels:
-        return X, take_known(model, np.array(values), read_known(known, beside, np.flatnonzero(here.to_numpy())))
-    return X, np.array([labels.get(str(value), value) for value in values], dtype=object)
+    apart = {name, *columns.values(), *spells.values(), *(() if weights is None else (weights,))}
+    if survival:
+        y: Any = read_times(known, name, spells, rows)
+    elif labels:
+        y = np.array([labels.get(str(value), value) for value in known[name].to_pylist()], dtype=object)
+    else:
+        y = np.array(known[name].to_pylist())
+    attributes = known if hasattr(model, "feature_names_in_") else known.drop_columns(sorted(apart))
+    return LabelledRows(
+        take_attributes(model, attributes),
+        y,
+        None if weights is None else read_weights(known, weights),
+        read_known(known, columns, rows),
+    )
+
+
+def read_target(
+    model: "Ensemble", path: Path, target: str, beside: Mapping[str, str | None] | None = None
+) -> tuple[Any, Any]:
+    """Read the attributes and the target of rows, rates where there is an exposure; as `read_labelled`."""
+    rows = read_labelled(model, path, target, beside or {})
+    return rows.X, take_known(model, rows.y, rows.known)
 
 
 def take_attributes(model: "Ensemble", table: pa.Table) -> Any:
@@ -113,9 +164,16 @@ def _values(column: pa.ChunkedArray) -> Any:
 
 
 def predict_table(
-    model: "Ensemble", rows: pa.Table, keep: Sequence[str], exposure: str | None = None, offset: str | None = None
+    model: "Ensemble",
+    rows: pa.Table,
+    keep: Sequence[str],
+    exposure: str | None = None,
+    offset: str | None = None,
+    moments: Sequence[float] = (),
 ) -> pa.Table:
-    """Return some columns of the rows, then predictions, and for classes the probability of each."""
+    """Return some columns of the rows, then predictions, for classes and times the probability of each."""
+    from rulegrove.engines.predicting import Moments
+
     X, known = take_attributes(model, rows), find_known(rows.column_names, exposure, offset)
     check_known(model, known)
     predicted = model.predict(X, **read_known(rows, known))
@@ -126,6 +184,7 @@ def predict_table(
     if model.model_.labels:
         shares = map(pa.array, model.predict_proba(X).T)
         found.update(zip(model.model_.name_results("probability"), shares, strict=True))
+    found.update(Moments.of(model, moments).predict(predicted))
     kept = [find_name(rows.column_names, name, "--keep") for name in keep]
     for name in kept:
         if name in found:

@@ -24,7 +24,9 @@ def find_spells(names: Sequence[str], event: str | None, entry: str | None) -> d
 
 def check_spells(model: "Ensemble", event: str | None, entry: str | None) -> bool:
     """Tell whether a model is of survival times; refuse columns that it lacks, or has no use for."""
-    survival = model.recall_target().meaning.survives
+    from rulegrove.estimators.survival import RuleEnsembleSurvival
+
+    survival = isinstance(model, RuleEnsembleSurvival)
     if survival and event is None:
         raise InvalidInputError("The model is of survival times; name the column of events by `--event`.")
     for option, name in (("event", event), ("entry", entry)):
@@ -61,7 +63,9 @@ def read_times(table: pa.Table, target: str, spells: Mapping[str, str], rows: In
     try:
         return read_survival((*given, columns["target"], columns["event"]))
     except InvalidInputError as error:
-        raise InvalidInputError(re.sub(r"\brow (\d+)", lambda found: f"row {rows[int(found[1])]}", str(error))) from None
+        raise InvalidInputError(
+            re.sub(r"\brow (\d+)", lambda found: f"row {rows[int(found[1])]}", str(error))
+        ) from None
 
 
 def _read_numbers(table: pa.Table, name: str, option: str) -> FloatArray:

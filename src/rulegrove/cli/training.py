@@ -21,6 +21,7 @@ from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.survival.times import SurvivalTimes
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
@@ -279,7 +280,7 @@ def read_training(
         task = guess_task(y) if columns.task == "auto" else columns.task
     else:
         task = "survival"
-    row_weights = None if roles.weights is None else _read_weights(known, roles.weights)
+    row_weights = None if roles.weights is None else read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     beside = read_known(known, roles.known, rows)
     facts = Facts(
@@ -366,7 +367,7 @@ def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
         raise InvalidInputError(f"{error}.") from None
 
 
-def _read_weights(table: pa.Table, name: str) -> FloatArray:
+def read_weights(table: pa.Table, name: str) -> FloatArray:
     """Return a column of weights."""
     try:
         return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)

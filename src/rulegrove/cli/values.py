@@ -133,7 +133,11 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
     unknown = sorted(set(chosen) - set(kind._get_param_names()))
     if unknown:
         option = f"--{unknown[0].replace('_', '-')}"
-        why = "these are survival times; leave it out." if task == "survival" else "this is a regression; leave it out or set `--task`."
+        why = (
+            "these are survival times; leave it out."
+            if task == "survival"
+            else "this is a regression; leave it out or set `--task`."
+        )
         raise InvalidInputError(f"`{option}` is for classes, and {why}")
     if isinstance(chosen.get("class_weight"), dict):
         spelled = {str(label): label for label in labels}

@@ -23,6 +23,7 @@ from rulegrove.engines.reading import NOTHING_KNOWN, Known, Layout, check_names,
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import Agreement
 from rulegrove.estimators.model import RuleModel, choose_classes
+from rulegrove.estimators.survival import RuleEnsembleSurvival
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
@@ -60,6 +61,41 @@ def score_batch(model: RuleModel, rows: pa.RecordBatch) -> FloatArray:
 
 
 @dataclass(frozen=True)
+class Moments:
+    """Times at which a model of survival times tells the share of rows without an event.
+
+    Attributes
+    ----------
+    times : tuple of float
+    hazards : tuple of float
+        Cumulative hazard of the baseline at each.
+    """
+
+    times: tuple[float, ...] = ()
+    hazards: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, model: BaseRuleEnsemble, times: Sequence[float]) -> "Moments":
+        """Return the times with what a fitted model knows of them."""
+        if not times:
+            return NO_MOMENTS
+        if not isinstance(model, RuleEnsembleSurvival):
+            raise InvalidInputError(f"`times` are for models of survival times; got a {type(model).__name__}.")
+        own = np.asarray(times, dtype=np.float64)
+        if not ((own >= 0.0) & np.isfinite(own)).all() or np.unique(own).size < own.size:
+            raise InvalidInputError(f"`times` must be different numbers from 0 on; got {list(times)}.")
+        return cls(tuple(own.tolist()), tuple(model.find_baseline()(own).tolist()))
+
+    def predict(self, risks: FloatArray) -> dict[str, pa.Array]:
+        """Return for each time, by its name, the chance of each row to be without the event then."""
+        pairs = zip(self.times, self.hazards, strict=True)
+        return {f"survival at {time:g}": pa.array(np.exp(-hazard * risks)) for time, hazard in pairs}
+
+
+NO_MOMENTS = Moments()
+
+
+@dataclass(frozen=True)
 class PredictTask:
     """Predict the rows of a batch, beside columns to keep.
 
@@ -72,12 +108,15 @@ class PredictTask:
         Columns to pass on.
     known : Known
         What adds to the scores.
+    moments : Moments
+        Times at which shares of rows without an event are told.
     """
 
     model: RuleModel
     results: tuple[str, ...]
     kept: tuple[pa.Field, ...] = ()
     known: Known = NOTHING_KNOWN
+    moments: Moments = NO_MOMENTS
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,7 +149,7 @@ class PredictTask:
             else:
                 columns = map(pa.array, np.ascontiguousarray(values.T))
                 found |= dict(zip(self.model.name_results(result), columns, strict=True))
-        return found
+        return found | self.moments.predict(self.model.decide(scores))
 
     def __call__(self, batch: Batch) -> pa.RecordBatch:
         """Return the results of a batch."""
@@ -127,6 +166,7 @@ def make_task(
     keep: Sequence[str] = (),
     exposure: str | None = None,
     offset: str | None = None,
+    times: Sequence[float] = (),
 ) -> PredictTask:
     """Return the task that predicts with a fitted model.
 
@@ -140,7 +180,7 @@ def make_task(
         Of "prediction", "probability", "score"; by default predictions, and probabilities of classes.
     keep : sequence of str
         Columns to pass on.
-    exposure, offset : str, optional
+    exposure, offset, times
         As in `predict`.
     """
     check_is_fitted(model)
@@ -157,7 +197,7 @@ def make_task(
             raise InvalidInputError(f"{what} the column {name!r}, which the rows to predict do not have.")
     known = Known.of(schema.names, model.recall_target(), exposure, offset)
     kept = tuple(schema.field(name) for name in keep)
-    return PredictTask(model.model_, tuple(results), kept, known)
+    return PredictTask(model.model_, tuple(results), kept, known, Moments.of(model, times))
 
 
 def predict(
@@ -169,6 +209,7 @@ def predict(
     keep: Sequence[str] = (),
     exposure: str | None = None,
     offset: str | None = None,
+    times: Sequence[float] = (),
     batch_rows: int = BATCH_ROWS,
     n_threads: int | None = None,
 ) -> int:
@@ -188,6 +229,8 @@ def predict(
         Columns of the table to pass on, such as a key.
     exposure, offset : str, optional
         Names of columns as in `rulegrove.engines.fit`: predictions are then totals, without an exposure rates.
+    times : sequence of float
+        Of a model of survival times: when to tell the chance of no event yet, as ``survival at ...``.
     batch_rows : int
         Most rows that each thread has in memory at once.
     n_threads : int, optional
@@ -212,7 +255,7 @@ def predict(
     ['y', 'prediction']
     """
     engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
-    return predict_over(engine, model, out, columns=columns, keep=keep, exposure=exposure, offset=offset)
+    return predict_over(engine, model, out, columns=columns, keep=keep, exposure=exposure, offset=offset, times=times)
 
 
 def predict_over(
@@ -224,13 +267,14 @@ def predict_over(
     keep: Sequence[str] = (),
     exposure: str | None = None,
     offset: str | None = None,
+    times: Sequence[float] = (),
     finish: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> int:
     """Write the predictions of an engine's table to a file; as `predict`.
 
     Parameters
     ----------
-    engine, model, out, columns, keep, exposure, offset
+    engine, model, out, columns, keep, exposure, offset, times
         As in `predict`.
     finish : callable, optional
         Given each batch of results before it is written, also an empty one.
@@ -240,7 +284,7 @@ def predict_over(
     if open_writer is None:
         raise InvalidInputError(f"'{path}' must end in one of {', '.join(WRITERS)}, which tells how to write it.")
     check_place(path, engine.files)
-    task = make_task(model, engine.schema, columns, keep, exposure, offset)
+    task = make_task(model, engine.schema, columns, keep, exposure, offset, times)
     finish = (lambda batch: batch) if finish is None else finish
     schema, n_rows = finish(pa.RecordBatch.from_pylist([], schema=task.schema)).schema, 0
     progress = Progress(model.verbose)

@@ -193,7 +193,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,) of `StepFunction`, or of shape (n_samples, n_times)
         """
-        baseline, risks = self._find_baseline(), self.predict(X)
+        baseline, risks = self.find_baseline(), self.predict(X)
         hazards = np.outer(risks, baseline.hazards)
         return hazards if return_array else _make_functions(baseline.times, hazards, 0.0)
 
@@ -210,7 +210,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,) of `StepFunction`, or of shape (n_samples, n_times)
         """
-        baseline, risks = self._find_baseline(), self.predict(X)
+        baseline, risks = self.find_baseline(), self.predict(X)
         shares = np.exp(-np.outer(risks, baseline.hazards))
         return shares if return_array else _make_functions(baseline.times, shares, 1.0)
 
@@ -220,9 +220,9 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     @property
     def event_times_(self) -> FloatArray:
         """Times at which the cumulative hazard of the baseline rises."""
-        return self._find_baseline().times
+        return self.find_baseline().times
 
-    def _find_baseline(self) -> Baseline:
+    def find_baseline(self) -> Baseline:
         """Return the baseline, which held-out rows tell."""
         check_is_fitted(self)
         if self.baseline_ is None:
