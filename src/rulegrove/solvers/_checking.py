@@ -30,7 +30,10 @@ def check_loss(solver: BaseSolver) -> None:
     own = find_loss(loss)
     if not solver.takes_loss(own):
         if isinstance(own, (Absolute, Quantile)):
-            raise InvalidInputError(f"{name} cannot take loss={loss!r}; trees can grow on it, but no solver takes it.")
+            raise InvalidInputError(
+                f"{name} cannot take loss={loss!r}, nor can any other solver; RuleEnsembleRegressor(loss={own.name!r}) "
+                "solves for it by itself."
+            )
         able = "Glmnet" if isinstance(own, SmoothLoss) else "Pathbuild"
         way_out = f"{able}(loss={loss!r}) can" if own.name in LOSSES else f"{able} takes others, see `rulegrove.losses`"
         raise InvalidInputError(f"{name} cannot take loss={loss!r}; {way_out}.")
