@@ -246,7 +246,9 @@ def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, m
     told = read_json("explain", model, data, "--row", 0)
     assert told["prediction"] == pytest.approx(expected.predict(X)[0].tolist())
     printed = run("explain", model, data, "--row", 0).stdout
-    assert re.match(r"Predicted [\d.]+, [\d.]+; the last of them is the sum of:\n", printed)
+    assert re.match(
+        r"Predicted [\d.]+ \(median\), [\d.]+ \(90 % quantile\); for the 90 % quantile it is the sum of:\n", printed
+    )
     shown = run("rules", model)
     assert "coefficient" not in shown.stdout
     assert "quantile" in shown.stdout or "median" in shown.stdout or not len(expected.rules_)

@@ -4,7 +4,12 @@ import inspect
 
 import pytest
 
-from rulegrove import RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove import (
+    RuleAttributeSelector,
+    RuleEnsembleClassifier,
+    RuleEnsembleRegressor,
+    RuleEnsembleSurvival,
+)
 from rulegrove.cli.options import Columns
 from rulegrove.cli.parameters import (
     OWN_OPTIONS,
@@ -21,6 +26,7 @@ from rulegrove.exceptions import InvalidInputError
 READ = [
     ("classifier", RuleEnsembleClassifier, RuleEnsembleClassifier),
     ("regressor", RuleEnsembleRegressor, RuleEnsembleRegressor),
+    ("survival", RuleEnsembleSurvival, RuleEnsembleSurvival),
     ("attributes", RuleAttributeSelector, RuleAttributeSelector),
 ]
 
@@ -33,7 +39,10 @@ def test_the_source_says_what_the_constructor_has(module, source, estimator):
 
 @pytest.mark.parametrize(
     ("options", "estimators"),
-    [(ensemble_options, (RuleEnsembleClassifier, RuleEnsembleRegressor)), (selector_options, (RuleAttributeSelector,))],
+    [
+        (ensemble_options, (RuleEnsembleClassifier, RuleEnsembleRegressor, RuleEnsembleSurvival)),
+        (selector_options, (RuleAttributeSelector,)),
+    ],
 )
 def test_every_parameter_is_an_option_with_help(options, estimators):
     made = {one.name: one.annotation.__metadata__[0] for one in options()}

@@ -90,6 +90,8 @@ def read_large(
     groups: str | None,
     exposure: str | None = None,
     offset: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
     *,
     n_jobs: Any,
 ) -> LargeTraining:
@@ -97,7 +99,7 @@ def read_large(
     if groups is not None:
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
-    roles = find_roles(engine.schema.names, target, columns, weights, None, exposure, offset)
+    roles = find_roles(engine.schema.names, target, columns, weights, None, exposure, offset, event, entry)
     target = roles.target
     if target in roles.numbers:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")

@@ -21,6 +21,7 @@ def select(
     ] = None,
     columns: options.Columns,
     weights: options.Weights = None,
+    event: Annotated[str | None, typer.Option(hidden=True)] = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -31,7 +32,13 @@ def select(
     from rulegrove.cli.places import check_outputs
     from rulegrove.cli.training import read_training
     from rulegrove.cli.writing import WRITERS, write_table
+    from rulegrove.exceptions import InvalidInputError
 
+    if event is not None:
+        raise InvalidInputError(
+            "`select` is for classes and numbers, not for survival times; take `fit` with `--event`, whose rules tell "
+            "which attributes matter."
+        )
     check_outputs({"--output": output}, [data], kinds=WRITERS)
     training = read_training(data, target, columns, weights)
     training.facts.tell()

@@ -10,10 +10,10 @@ import pyarrow as pa
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.cli.reading import convert_to_numbers, find_name
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.survival.times import SurvivalTimes, read_survival
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
+    from rulegrove.survival.times import SurvivalTimes
 
 
 def find_spells(names: Sequence[str], event: str | None, entry: str | None) -> dict[str, str]:
@@ -35,7 +35,7 @@ def check_spells(model: "Ensemble", event: str | None, entry: str | None) -> boo
     return survival
 
 
-def read_times(table: pa.Table, target: str, spells: Mapping[str, str], rows: IntArray) -> SurvivalTimes:
+def read_times(table: pa.Table, target: str, spells: Mapping[str, str], rows: IntArray) -> "SurvivalTimes":
     """Return the survival times of rows that have a time; text is read as numbers.
 
     Parameters
@@ -59,6 +59,8 @@ def read_times(table: pa.Table, target: str, spells: Mapping[str, str], rows: In
                 f"`--{option}` needs {what} in every row; row {rows[first]} (the first one is 0) has "
                 f"{'nothing' if cell is None else repr(cell)}. Fill it in, or leave such rows out."
             )
+    from rulegrove.survival.times import read_survival  # which loads what counts them
+
     given = (columns["entry"],) if "entry" in columns else ()
     try:
         return read_survival((*given, columns["target"], columns["event"]))

@@ -21,7 +21,6 @@ from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.survival.times import SurvivalTimes
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
@@ -218,7 +217,7 @@ class Training:
     """
 
     X: pa.Table
-    y: AnyArray | SurvivalTimes
+    y: Any
     weights: FloatArray | None
     groups: IntArray | None
     known: Mapping[str, FloatArray]
