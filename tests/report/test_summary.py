@@ -9,7 +9,7 @@ from rulegrove.report._summary import summarise, tell_figures, tell_model
 
 def tell(model, X=None, y=None, training=None):
     line = list_lines(model)[model.front_.chosen]
-    sentences = [tell_model(line), *summarise(model, read_given(model, X, y, training))]
+    sentences = [tell_model(model, line), *summarise(model, read_given(model, X, y, training))]
     return {name: value for value, name in tell_figures(model, line)}, " ".join(sentences)
 
 
@@ -69,7 +69,7 @@ def test_how_the_length_came_about():
     assert f"is the list of {model.front_[model.front_.chosen].terms} terms for each class." in tell(model)[1]
     assert "The chosen model is the large one itself." in tell(model.shorten(None))[1]
     for line in list_lines(model):
-        assert f"the parts of {sum(row.kind == 'rule' for row in line.rules)} rule" in tell_model(line)
+        assert f"the parts of {sum(row.kind == 'rule' for row in line.rules)} rule" in tell_model(model, line)
         assert tell_figures(model, line)[0] == [str(len(line.rules)), "terms"]
 
 

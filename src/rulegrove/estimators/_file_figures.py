@@ -8,7 +8,7 @@ import numpy as np
 
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators.figures import N_BINS, ClassFigures, Figures, NumberFigures, Reliability, Roc
-from rulegrove.estimators.loss_figures import HazardFigures, LevelFigures, RateFigures
+from rulegrove.estimators.loss_figures import HazardFigures, LevelFigures, RateFigures, SeveralFigures
 
 _MOST_ROWS = 2**53
 
@@ -46,6 +46,15 @@ def decode_level_figures(value: Value, n_levels: int) -> LevelFigures:
     fields, plain = _decode_plain(value, LevelFigures)
     levels, below = (fields[name].numbers(n_levels, 0.0, 1.0) for name in ("levels", "below"))
     return LevelFigures(**plain, levels=levels, below=below)
+
+
+def decode_several_figures(value: Value, names: tuple[str, ...]) -> SeveralFigures:
+    """Return the figures of held-out rows whose target is several numbers of these names."""
+    fields, plain = _decode_plain(value, SeveralFigures)
+    if fields["names"].raw != list(names):
+        fields["names"].refuse(f"a list of the names of the numbers, {', '.join(names)}")
+    each = tuple(decode_number_figures(own) for own in fields["each"].items(len(names)))
+    return SeveralFigures(**plain, names=names, each=each)
 
 
 def decode_hazard_figures(value: Value) -> HazardFigures:

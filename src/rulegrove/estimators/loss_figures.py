@@ -1,9 +1,12 @@
-"""How well rates and quantiles are predicted on some rows, as records that need nothing of what fits."""
+"""How well targets of other kinds are predicted on some rows, as records that need nothing of what fits."""
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from rulegrove._typing import FloatArray
-from rulegrove.estimators.figures import Figures, Reliability, show_number, show_share
+from rulegrove._words import printable
+from rulegrove.estimators.figures import UNKNOWN, Figures, NumberFigures, Reliability, show_number, show_share
 from rulegrove.estimators.model import show_output
 
 
@@ -34,8 +37,8 @@ class RateFigures(Figures):
     >>> from rulegrove.losses import Poisson
     >>> y = np.array([1.0, 3.0])
     >>> figures = judge_rates(Poisson(), y, np.log(y), None, base=2.0)
-    >>> figures.d2, figures.mean, round(figures.base_deviance, 4)
-    (1.0, 2.0, 0.5233)
+    >>> figures.d2, figures.mean, round(figures.base_deviance, 3)
+    (1.0, 2.0, 0.523)
     """
 
     d2: float
@@ -181,3 +184,62 @@ class HazardFigures(Figures):
             "concordance held out; 0.5 by chance": f"{self.concordance:.3f}",
             "events among the held-out rows": f"{self.n_events:,}",
         }
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralFigures(Figures):
+    """How well several numbers are predicted on some rows, which count by the weights of the fit.
+
+    Attributes
+    ----------
+    n_rows : int
+    honest : bool
+        Whether no rule was grown with the rows that it is judged on.
+    weighted : bool
+        Whether rows differ in weight.
+    names : tuple of str
+        Of the numbers.
+    each : tuple of NumberFigures
+        Of each number, in its own unit.
+
+    Examples
+    --------
+    >>> from rulegrove.estimators.loss_judging import judge_several
+    >>> figures = judge_several(("a", "b"), np.array([[1.0, 5.0], [3.0, 9.0]]), np.array([[1.5, 5.0], [3.5, 9.0]]))
+    >>> figures.r2, figures.each[0].rmse
+    (0.875, 0.5)
+    """
+
+    names: tuple[str, ...]
+    each: tuple[NumberFigures, ...]
+
+    @property
+    def r2(self) -> float:
+        """The mean R squared of the numbers that vary; NaN where none does."""
+        known = [own.r2 for own in self.each if not np.isnan(own.r2)]
+        return float(np.mean(known)) if known else np.nan
+
+    @property
+    def _mean(self) -> str:
+        """The mean R squared in words."""
+        return UNKNOWN if np.isnan(self.r2) else f"{self.r2:.3f}"
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The figures by their names, the spread of each number in brackets."""
+        pairs = zip(map(printable, self.names), self.each, strict=True)
+        each = {f"{figure} of {name}": shown for name, own in pairs for figure, shown in own.table.items()}
+        return {"Mean R²": self._mean, **each}
+
+    @property
+    def words(self) -> str:
+        """The figures beside the spread of each number."""
+        each = (f"{printable(name)}: {own.words}" for name, own in zip(self.names, self.each, strict=True))
+        return f"mean R² {self._mean}; {'; '.join(each)}"
+
+    @property
+    def headlines(self) -> dict[str, str]:
+        """What the figures to see first are of, with the figures."""
+        pairs = zip(map(printable, self.names), self.each, strict=True)
+        each = {f"R² of {name} held out": f"{own.r2:.3f}" for name, own in pairs if not np.isnan(own.r2)}
+        return {f"mean R² of {len(self.names)} numbers held out": self._mean, **each}

@@ -1,12 +1,12 @@
-"""What makes the figures of rates and quantiles: predictions compared with what came true."""
+"""What makes the figures of rates, quantiles and several numbers: predictions compared with what came true."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability
-from rulegrove.estimators.loss_figures import LevelFigures, RateFigures
+from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability, judge_numbers
+from rulegrove.estimators.loss_figures import LevelFigures, RateFigures, SeveralFigures
 from rulegrove.losses import Quantile, SmoothLoss, Tweedie
 
 
@@ -154,4 +154,33 @@ def judge_levels(
         base_pinball=base_pinball,
         levels=np.array(levels),
         below=np.average(observed[:, None] <= predicted, axis=0, weights=weights),
+    )
+
+
+def judge_several(
+    names: tuple[str, ...],
+    observed: FloatArray,
+    predicted: FloatArray,
+    weights: FloatArray | None = None,
+    *,
+    honest: bool = True,
+) -> SeveralFigures:
+    """Compare several predicted numbers with those that came true.
+
+    Parameters
+    ----------
+    names : tuple of str
+    observed, predicted : ndarray of shape (n_rows, n_numbers)
+    weights : ndarray of shape (n_rows,), optional
+    honest : bool
+        Of the rows, as in `SeveralFigures`.
+    """
+    return SeveralFigures(
+        n_rows=len(observed),
+        honest=honest,
+        weighted=weights is not None,
+        names=names,
+        each=tuple(
+            judge_numbers(own, said, weights, honest=honest) for own, said in zip(observed.T, predicted.T, strict=True)
+        ),
     )

@@ -20,6 +20,7 @@ from rulegrove.estimators._file_figures import (
     decode_level_figures,
     decode_number_figures,
     decode_rate_figures,
+    decode_several_figures,
 )
 from rulegrove.estimators._file_links import decode_link, decode_plain
 from rulegrove.estimators.baseline import Baseline
@@ -28,6 +29,8 @@ from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.model import Fitted, RuleModel, exponentiate, show_output
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.rules.rule import Rule
+
+SHOWN_CLASSES = 12  # that a sentence names
 
 
 class Meaning(ABC):
@@ -42,11 +45,19 @@ class Meaning(ABC):
     stored_later : dict
         The same with what stands for it in files that have none.
     evidence : str
-        What a model file tells of a rule.
+        What a model file tells of a rule; "" for nothing.
     evidence_head : str
         The heading of what is told of the target where a rule holds; "" where nothing is.
+    noun : str
+        What terms change, in a word.
+    predicted : str
+        What is predicted, in a word.
     loss_name : str
         The loss by which lists of different lengths are judged, as the name of a column.
+    error_words, loss_words : str
+        What the error and the loss of a list are.
+    error_is_share : bool
+        Whether the error is a share of the rows, of which the loss tells something else.
     link : Temperature or Curves, optional
         What was fitted to held-out scores to turn scores into predictions.
     n_outputs : int
@@ -57,13 +68,27 @@ class Meaning(ABC):
     stored_later: ClassVar[Mapping[str, Any]] = {}
     evidence: ClassVar[str]
     evidence_head: str = ""
+    noun: str = "prediction"
+    predicted: str = "prediction"
     loss_name: ClassVar[str] = "squared_error"
+    error_words: ClassVar[str] = "root mean squared error"
+    loss_words: ClassVar[str] = "mean squared error"
+    error_is_share: ClassVar[bool] = False
     link: Link | None = None
 
     @property
     def n_outputs(self) -> int:
         """Scores of a row."""
         return 1
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The cumulative hazard of a score of 0, where scores are of hazards."""
+        return None
+
+    @abstractmethod
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
 
     def rank(self, fitted: Fitted) -> RuleTable:
         """Return the terms of a model with what they say, the most important first."""
@@ -130,6 +155,10 @@ class NumberMeaning(Meaning):
     evidence = "mean_target"
     evidence_head = "mean target"
 
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        return f"A rule ensemble that predicts a number: the prediction is an intercept plus the parts of {parts}."
+
     def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell the coefficient of each term, and the mean of the target where a rule holds."""
         model = fitted.model
@@ -180,14 +209,25 @@ class RateMeaning(NumberMeaning):
 
     about: ClassVar[tuple[str, ...]] = ("effect", "factor", "mean_target")
     loss_name = "deviance"
+    error_words = loss_words = "mean deviance"
 
     loss: str = "poisson"
     power: float = 1.0
 
     @property
-    def noun(self) -> str:
-        """What is predicted, in a word."""
+    def noun(self) -> str:  # type: ignore[override]
+        """What terms multiply, in a word."""
         return "amount" if self.power == 2.0 else "rate"
+
+    @property
+    def predicted(self) -> str:  # type: ignore[override]
+        """What is predicted, in a word."""
+        return self.noun
+
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        article = "an" if self.noun[0] in "aeiou" else "a"
+        return f"A rule ensemble that predicts {article} {self.noun}: one to start from, times the factors of {parts}."
 
     def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model whose predictions are the exponentials of its scores."""
@@ -223,14 +263,32 @@ class HazardMeaning(RateMeaning):
     evidence_head = ""
     stored_later: ClassVar[Mapping[str, Any]] = {"baseline": None}
     loss_name = "partial_deviance"
+    error_words = loss_words = "partial deviance"
 
     loss: str = "cox"
     link: Baseline | None = None
 
     @property
-    def noun(self) -> str:
-        """What is predicted, in a word."""
+    def noun(self) -> str:  # type: ignore[override]
+        """What terms multiply, in a word."""
         return "hazard"
+
+    @property
+    def predicted(self) -> str:  # type: ignore[override]
+        """What is predicted: how many times the hazard is that of a score of 0."""
+        return "hazard ratio"
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The cumulative hazard of a score of 0."""
+        return self.link
+
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        return (
+            "A rule ensemble for survival times: the hazard of a row is that of the baseline times the factors of "
+            f"{parts}."
+        )
 
     def encode(self) -> dict[str, Any]:
         """Return the baseline."""
@@ -264,7 +322,7 @@ class SeveralMeaning(NumberMeaning):
     """
 
     about = ("effect",)
-    evidence_head = ""
+    evidence = evidence_head = ""
 
     names: tuple[str, ...]
 
@@ -277,9 +335,13 @@ class SeveralMeaning(NumberMeaning):
         """Return a model that knows the names of its numbers."""
         return replace(model, outputs=self.names)
 
+    def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
+        """Tell what each term adds to each number."""
+        return [{**told, "mean_target": None} for told in super().describe(fitted)]
+
     def pick(self, coefs: FloatArray) -> float:
-        """Return the coefficient of the first number."""
-        return float(coefs[0])
+        """Return the coefficient of the first number that a term is about."""
+        return float(coefs[np.argmax(coefs != 0.0)])
 
     def tell_effects(self, term: Term, coefs: FloatArray) -> dict[str, Any]:
         """Tell what a term adds to each number."""
@@ -296,6 +358,10 @@ class SeveralMeaning(NumberMeaning):
         """Return the names."""
         return {"loss": {"name": "several", "names": list(self.names)}}
 
+    def decode_figures(self, value: Value) -> Figures:
+        """Return R squared and the errors of each number on held-out rows."""
+        return decode_several_figures(value, self.names)
+
 
 @dataclass(frozen=True, eq=False)
 class LevelMeaning(NumberMeaning):
@@ -309,6 +375,7 @@ class LevelMeaning(NumberMeaning):
 
     about = ("effect", "mean_target")
     loss_name = "pinball_loss"
+    error_words = loss_words = "mean pinball loss"
 
     loss: str = "quantile"
     levels: tuple[float, ...] = (0.5,)
@@ -323,6 +390,22 @@ class LevelMeaning(NumberMeaning):
         """The middle one of the quantiles."""
         return show_output(self.levels[len(self.levels) // 2])
 
+    @property
+    def _where(self) -> str:
+        """The quantiles in words."""
+        if len(self.levels) == 1:
+            return show_output(self.levels[0])
+        return f"{' / '.join(f'{100 * level:.6g}' for level in self.levels)} % quantiles"
+
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        each = "each" if len(self.levels) > 1 else "the prediction"
+        apart = "; they never cross" if len(self.levels) > 1 else ""
+        return (
+            f"A rule ensemble that predicts the {self._where} of a number: {each} is an intercept plus the parts of "
+            f"{parts}{apart}."
+        )
+
     def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model that knows the levels of several quantiles."""
         return replace(model, outputs=self.levels) if len(self.levels) > 1 else model
@@ -332,10 +415,8 @@ class LevelMeaning(NumberMeaning):
         span = 1.0 if isinstance(term, Rule) else term.upper - term.lower
         ends = "" if isinstance(term, Rule) else ", from end to end"
         steps = " / ".join(f"{coef * span:+.3g}" for coef in coefs.tolist())
-        shares = " / ".join(f"{100 * level:.6g}" for level in self.levels)
-        where = f"{shares} % quantiles" if len(self.levels) > 1 else show_output(self.levels[0])
         return {
-            "effect": f"{steps} at the {where}{ends}",
+            "effect": f"{steps} at the {self._where}{ends}",
             "coefficients": None if len(coefs) == 1 else dict(zip(self.levels, coefs.tolist(), strict=True)),
         }
 
@@ -387,6 +468,9 @@ class ClassMeaning(Meaning):
     evidence = "shares"
     evidence_head = "of them"
     loss_name = "log_loss"
+    error_words = "share of wrong classes"
+    loss_words = "log loss"
+    error_is_share = True
 
     labels: AnyArray
     shares: FloatArray | None = None
@@ -398,6 +482,20 @@ class ClassMeaning(Meaning):
     def n_outputs(self) -> int:
         """One for two classes."""
         return 1 if len(self.labels) == 2 else len(self.labels)
+
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        labels = [str(label) for label in self.labels.tolist()]
+        if len(labels) == 2:
+            return (
+                f"A rule ensemble for the two classes {labels[0]} and {labels[1]}: the score is an intercept plus the "
+                f"parts of {parts}. A positive score speaks for {labels[1]}."
+            )
+        more = f" and {len(labels) - SHOWN_CLASSES} more" if len(labels) > SHOWN_CLASSES else ""
+        return (
+            f"A rule ensemble for {len(labels)} classes ({', '.join(labels[:SHOWN_CLASSES])}{more}): each class has a "
+            f"score, an intercept plus the parts of {parts} at most, and the largest score decides."
+        )
 
     def describe(self, fitted: Fitted) -> Sequence[dict[str, Any]]:
         """Tell for each term which class it speaks for and how sure it is."""

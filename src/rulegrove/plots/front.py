@@ -15,9 +15,6 @@ from rulegrove.plots._labels import font_size, label_axis, legend_below, say
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Error and loss of a front in words, by the name that the front has for its loss.
-ERROR_WORDS = {"log_loss": "share of wrong classes", "squared_error": "root mean squared error"}
-LOSS_WORDS = {"log_loss": "log loss", "squared_error": "mean squared error"}
 STEPS = (1, 2, 5)  # of a decade that have a number on the axis
 
 
@@ -71,7 +68,7 @@ class FrontDisplay(Display):
         model : RuleEnsembleClassifier or RuleEnsembleRegressor
         measure : {"error", "loss"}, default="error"
             The share of wrong classes or their log loss, by which lengths are chosen; of numbers the root mean squared
-            error or its square.
+            error or its square. Of other targets both are the same: deviance, pinball loss, partial deviance.
         ax : matplotlib Axes, optional
         """
         front = check_model(model, cls.__name__).front_
@@ -88,7 +85,7 @@ class FrontDisplay(Display):
             np.array(columns[name]),
             np.array(columns[f"{name}_se"]),
             front.chosen,
-            (ERROR_WORDS if measure == "error" else LOSS_WORDS)[front.loss_name],
+            front.meaning.error_words if measure == "error" else front.meaning.loss_words,
             len(model.model_.score_labels),
         ).plot(ax)
 

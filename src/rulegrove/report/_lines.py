@@ -14,7 +14,6 @@ from rulegrove.estimators.front import Front
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.recurrence import Remade
 from rulegrove.estimators.rule_table import RuleTable
-from rulegrove.plots.front import ERROR_WORDS, LOSS_WORDS
 from rulegrove.report._numbers import shorten
 
 
@@ -64,11 +63,10 @@ def describe_front(front: Front | None) -> dict[str, Any] | None:
     """Return what is known of each length of the front, for the page; None where there is but one."""
     if front is None or len(front) < 2:
         return None
-    columns = front.to_dict()
-    classes = front.loss_name == "log_loss"
-    names = {"error": ERROR_WORDS[front.loss_name]}
-    if classes:  # the loss of numbers is but the square of their error
-        names[front.loss_name] = LOSS_WORDS[front.loss_name]
+    columns, meaning = front.to_dict(), front.meaning
+    names = {"error": meaning.error_words}
+    if meaning.error_is_share:  # else the loss is the error, or the square of it
+        names[meaning.loss_name] = meaning.loss_words
     return {
         "terms": columns["terms"],
         "rules": columns["rules"],
@@ -76,7 +74,7 @@ def describe_front(front: Front | None) -> dict[str, Any] | None:
         "panels": [
             {
                 "name": f"{words} held out",
-                "share": classes and name == "error",
+                "share": meaning.error_is_share and name == "error",
                 "values": shorten(columns[name]),
                 "standard_errors": shorten(columns[f"{name}_se"]),
             }

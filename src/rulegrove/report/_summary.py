@@ -40,24 +40,12 @@ def tell_figures(model: BaseRuleEnsemble, line: Line) -> list[list[str]]:
     return [*figures, *([figure, what] for what, figure in headlines.items())]
 
 
-def tell_model(line: Line) -> str:
+def tell_model(model: BaseRuleEnsemble, line: Line) -> str:
     """Say what the model of one length is."""
-    labels, terms = line.model.labels, line.model.terms
+    terms = line.model.terms
     lines = sum(isinstance(term, Linear) for term in terms)
     parts = f"{_count(len(terms) - lines, 'rule')} and {_count(lines, 'linear term')}"
-    if not labels:
-        return f"A rule ensemble that predicts a number: the prediction is an intercept plus the parts of {parts}."
-    if len(labels) == 2:
-        return (
-            f"A rule ensemble for the two classes {labels[0]} and {labels[1]}: the score is an intercept plus the "
-            f"parts of {parts}. A positive score speaks for {labels[1]}."
-        )
-    more = f" and {len(labels) - MAX_CLASSES} more" if len(labels) > MAX_CLASSES else ""
-    names = ", ".join(str(label) for label in labels[:MAX_CLASSES])
-    return (
-        f"A rule ensemble for {len(labels)} classes ({names}{more}): each class has a score, an intercept plus the "
-        f"parts of {parts} at most, and the largest score decides."
-    )
+    return model.recall_target().meaning.introduce(parts)
 
 
 def _tell_choice(model: BaseRuleEnsemble) -> str:

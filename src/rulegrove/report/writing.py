@@ -151,7 +151,7 @@ def _describe_line(
     predicted = None if given is None else predict_given(model, line, given)
     return {
         "figures": tell_figures(model, line),
-        "about": tell_model(line),
+        "about": tell_model(model, line),
         "outputs": describe_line(line, terms, base_rates),
         "check": check(line, given, predicted),
         "importance_bands": describe_bands(line),
