@@ -59,7 +59,7 @@ def test_levels_have_the_least_loss_without_any_term(name, seed):
 
 @pytest.mark.parametrize("name", ["two classes", "three classes", "numbers"])
 def test_spreads_are_second_derivatives(name):
-    likelihood, goals, weights, rng = draw(name, 0)
+    likelihood, goals, _weights, rng = draw(name, 0)
     scores, h = 0.3 * rng.normal(size=goals.shape), 1e-4
     near = np.abs(np.abs(goals - scores) - 0.8) < 1e-3  # where Huber's loss has no second derivative
     scores = np.where(near, scores + 5e-3, scores)

@@ -1,6 +1,7 @@
 """Checks of parameters, targets and weights; the only place that touches scikit-learn's private helpers."""
 
 import contextlib
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "check_groups",
     "check_parameters",
     "check_regression_target",
+    "check_regression_targets",
     "check_weights",
     "count_threads",
     "find_codes",
@@ -82,7 +84,7 @@ def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
 def _check_unmasked(values: Any, name: str) -> None:
     """Refuse masked values, whose mask other checks would not see."""
     if np.ma.is_masked(values):
-        row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise InvalidInputError(f"Input {name} contains NaN: row {row} is masked. Drop the rows that are masked.")
 
 
@@ -167,10 +169,22 @@ def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     return values
 
 
-def check_regression_targets(estimator: Any, y: Any, n_rows: int) -> FloatArray:
-    """Return several targets as the columns of a finite float64 array."""
-    columns = [check_regression_target(estimator, one, n_rows) for one in np.asarray(y).T]
-    return np.column_stack(columns)
+def check_regression_targets(estimator: Any, y: Any, n_rows: int, names: Sequence[str]) -> FloatArray:
+    """Return several targets, of these names, as the columns of a finite float64 array."""
+    _check_unmasked(y, "y")
+    array = _as_array(y)
+    if array.shape != (n_rows, len(names)):
+        raise InvalidInputError(
+            f"y must have a column for each of the {len(names)} numbers and a row for each of the {n_rows} rows of X; "
+            f"got the shape {array.shape}."
+        )
+    values = np.empty(array.shape)
+    for place, name in enumerate(names):
+        try:
+            values[:, place] = check_regression_target(estimator, array[:, place], n_rows)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"Column {name!r} of y: {error}") from None
+    return values
 
 
 def _as_numbers(y: AnyArray) -> FloatArray:

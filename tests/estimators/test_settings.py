@@ -23,6 +23,7 @@ def test_settings_are_the_parameters_that_both_kinds_of_target_have(kind):
         "loss",
         "quantile",
         "power",
+        "multioutput",
     }
 
 

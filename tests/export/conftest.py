@@ -36,7 +36,7 @@ def make_several(model):
     fitted_model, coefs = model.model_, model.model_.coefs
     own = np.stack([coefs, -0.3 * coefs[::-1], np.where(np.arange(len(coefs)) % 2, coefs, 0.0)])
     several = copy.copy(model)
-    several.model_ = replace(fitted_model, coefs=own, intercept=np.array([0.1, -2.5, 1 / 3]))
+    several.model_ = replace(fitted_model, coefs=own, intercept=np.array([0.1, -2.5, 1 / 3]), outputs=MADE)
     told = (dict(zip(MADE, column.tolist(), strict=True)) for column in own.T)
     several.rules_ = RuleTable(
         (replace(row, coefficients=of_each, effect=None) for row, of_each in zip(model.rules_, told, strict=True)),

@@ -153,14 +153,6 @@ def test_several_numbers_have_their_starts_and_effects(several_made):
         assert ", ".join(told).replace("\n", r"\n") + " a unit" * (row.kind == "linear") in text
 
 
-def test_outputs_that_no_term_names_have_their_places(several_made):
-    model, _ = several_made
-    model.rules_ = RuleTable(replace(row, coefficients=None) for row in model.rules_)
-    text = to_text(model)
-    assert "The predictions start with prediction 0 at 0.1, prediction 1 at -2.5, prediction 2 at " in text
-    assert f"{signed(float(model.model_.coefs[1, 0]))} for prediction 1" in text
-
-
 def test_quantiles_are_called_by_their_levels(quantiles):
     model, _ = quantiles
     text = to_text(model)
@@ -196,5 +188,5 @@ def test_effects_of_exponentials_that_have_no_words_of_their_own(rates):
     for row, coef in zip(model.rules_, np.atleast_2d(model.model_.coefs)[0].tolist(), strict=True):
         term, is_rule = row.term, row.kind == "rule"
         factor = np.exp(coef if is_rule else coef * (term.upper - term.lower))
-        ends = "" if is_rule else f" from {term.lower:.4g} to {term.upper:.4g}"
+        ends = "" if is_rule else " from end to end"
         assert f" x {factor:.3g}{ends}, exp({signed(coef)}" in text

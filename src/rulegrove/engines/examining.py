@@ -128,6 +128,7 @@ def examine_over(
     engine: Engine, model: BaseRuleEnsemble, target: str, *, asking: Asking, weights: str | None = None
 ) -> RuleEvidence:
     """Check the rules of a fitted estimator on the table of an engine; as `rule_evidence`."""
+    model.recall_target().check_evidence()
     own = make_task(model, engine.schema).model
     check_names(engine.schema.names, [("target", target), ("weights", weights)])
     layout = Layout(own.used_names, target, weights, model.recall_target().values)

@@ -189,7 +189,8 @@ class BaseRuleEnsemble(BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
         y : array-like of shape (n_samples,)
-            The target.
+            The target. For the regressor with ``loss="squared"`` it may have several columns, an array-like or data
+            frame of shape (n_samples, n_numbers).
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights; rows of weight zero are left out.
         groups : array-like of shape (n_samples,), optional
@@ -210,7 +211,7 @@ class BaseRuleEnsemble(BaseEstimator):
         self
             The fitted estimator.
         """
-        settings, target = self.read_parameters()
+        settings, target = self.read_parameters(y)
         apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
         if apart is not None and (exposure is not None or offset is not None):
             raise InvalidInputError(
@@ -234,6 +235,8 @@ class BaseRuleEnsemble(BaseEstimator):
                 f"evidence={self.evidence!r} sets rows of X apart, and `fit` was given others as `evidence`; take one "
                 "of the two."
             )
+        if evidence is not None or self.evidence is not None:
+            target.check_evidence()
         if evidence is not None:
             return take_given(evidence, X, sample_weight)
         if self.evidence is None or y is None:
@@ -255,8 +258,8 @@ class BaseRuleEnsemble(BaseEstimator):
         target, front = self.recall_target(), vars(self).get("front_")
         return target if front is None else replace(target, fitted_link=front[-1].link)
 
-    def read_parameters(self) -> tuple[Settings, Target]:
-        """Check the parameters and return what they ask of a fit, with the preset applied."""
+    def read_parameters(self, y: Any = None) -> tuple[Settings, Target]:
+        """Check the parameters and return what they ask of a fit to `y`, with the preset applied."""
         check_parameters(self)
         settled = settle_preset(self)
         return Settings.of(settled), settled.make_target()
@@ -474,7 +477,7 @@ def fit_chosen(model: M, X: Any, y: Any, sample_weight: Any = None) -> M:
     X, y, sample_weight
         As in `BaseRuleEnsemble.fit`.
     """
-    settings, target = model.read_parameters()
+    settings, target = model.read_parameters(y)
     source = TableInMemory(X, y, sample_weight, target=target, settings=settings)
     lists = settings.max_terms is not None or settings.max_rules is not None
     model.take_over(fit_source(source, target, settings, lists=lists))

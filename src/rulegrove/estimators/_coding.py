@@ -19,10 +19,13 @@ class Coding(ABC):
     ----------
     offsets, scales : ndarray of shape (n_outputs,)
         What a score in the units of the fit is multiplied by, and what is added then, for the units of the user.
+    unit : float
+        What importances are multiplied by: one where scores have no unit in common.
     """
 
     offsets: FloatArray
     scales: FloatArray
+    unit: float = 1.0
 
     @property
     def n_outputs(self) -> int:
@@ -141,6 +144,11 @@ class Bent(Coding):
     def scales(self) -> FloatArray:  # type: ignore[override]
         """The scale."""
         return np.full(len(self.levels), self.scale)
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """The scale, which all levels have."""
+        return self.scale
 
     def code(self, y: FloatArray) -> FloatArray:
         """Return numbers that lie between each level minus one and the level."""

@@ -50,7 +50,6 @@ def make_model(
     points = large.points if points is None else points
     entries: dict[Term, _Entry] = {}
     intercepts, output_means, offsets = np.empty(len(points)), np.empty(len(points)), data.offsets
-    factors = data.factors
     for output, (coef, intercept) in enumerate(points):
         terms = large.terms[output]
         own = [(pools[0], output) if len(pools) == 1 else (pools[output], 0) for pools in runs]
@@ -68,7 +67,7 @@ def make_model(
                 entries[term] = _Entry(term, mean, mean_target, terms.aliases_of(column), np.zeros(len(points)))
             entries[term].coefs[output] += value
             variance = margins.x_x[source] / margins.weight - mean**2
-            entries[term].importance += factors[output] * abs(coef[column]) * np.sqrt(max(variance, 0.0))
+            entries[term].importance += data.unit * abs(coef[column]) * np.sqrt(max(variance, 0.0))
     ranked = sorted(entries.values(), key=lambda entry: -entry.importance)
     coefs = np.array([entry.coefs for entry in ranked]).reshape(len(ranked), len(points)).T
     coefs, intercepts = data.give_points(coefs, intercepts)

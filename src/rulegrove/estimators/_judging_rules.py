@@ -290,6 +290,7 @@ def examine(model: Any, X: Any, y: Any, sample_weight: Any, asking: Asking) -> R
         As in `rule_evidence`.
     asking : Asking
     """
+    model.recall_target().check_evidence()
     columns = model.read_columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
     labels = list(model.model_.labels)

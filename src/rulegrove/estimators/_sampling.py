@@ -20,6 +20,7 @@ from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, make_rng
 from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.survival.times import SurvivalTimes
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class TargetCode:
         counted = y if weights is None else y[weights > 0]
         code = cls(units=Units.of_target(float(np.abs(counted).max(initial=0.0))))
         code = code.weighing(weights)
-        numbers, own = code._take(y, weights)
+        numbers, own = code.take(y, weights)
         return replace(code, offset=float(np.average(numbers, weights=own)))
 
     def weighing(self, weights: FloatArray | None) -> "TargetCode":
@@ -62,12 +63,12 @@ class TargetCode:
         most = 1.0 if self.class_weights is None else float(self.class_weights.max())
         return replace(self, units=self.units.of_weights(float(weights.max(initial=0.0)) * most))
 
-    def _take(self, y: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+    def take(self, y: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
         """Return numbers and weights in their units; a row without weight may have any number."""
         if self.units.is_plain:
             return y, weights
         if weights is not None:
-            y, weights = np.where(weights > 0, y, 0.0), shift(weights, -self.units.weight)
+            y, weights = np.where(weights > 0, y.T, 0.0).T, shift(weights, -self.units.weight)
         return shift(y, -self.units.target), weights
 
     @property
@@ -90,10 +91,11 @@ class TargetCode:
     def read(self, y: AnyArray, weights: FloatArray | None) -> Encoded:
         """Return values of the target as the fit wants them."""
         if self.classes is None:
-            numbers, weights = self._take(np.asarray(y, dtype=np.float64), weights)
+            numbers, weights = self.take(np.asarray(y, dtype=np.float64), weights)
             if self.coding is not None:
                 own = self.coding
-                return Encoded(own.code(numbers), own.offsets, weights, units=self.units, scales=own.scales)
+                values = own.code(numbers)
+                return Encoded(values, own.offsets, weights, units=self.units, scales=own.scales, unit=own.unit)
             return Encoded((numbers - self.offset)[:, None], np.array([self.offset]), weights, units=self.units)
         return self.of_codes(self._find(y), weights)
 
@@ -197,6 +199,24 @@ class TargetSummary:
         return bool(low.size and low.min() != high.max())
 
 
+@dataclass(frozen=True, eq=False)
+class Spells:
+    """Times of rows until an event, beside the rates that these become.
+
+    Attributes
+    ----------
+    times : SurvivalTimes
+    weights : ndarray of shape (n_rows,), optional
+        As they were given.
+    n_times : int
+        At how many times the hazard of all rows together rises, by which times become rates.
+    """
+
+    times: SurvivalTimes
+    weights: FloatArray | None
+    n_times: int
+
+
 @dataclass(frozen=True)
 class Sampled:
     """Rows to learn from: all rows of a small table, or rows drawn from a large one, in the order of the table.
@@ -216,6 +236,8 @@ class Sampled:
         As in `Drawn`; None where these are all rows.
     summary : TargetSummary
         Of the target in all rows.
+    spells : Spells, optional
+        Of the same rows, of a table in parts whose target is a time.
     """
 
     table: Any
@@ -225,6 +247,7 @@ class Sampled:
     positions: IntArray
     ranks: IntArray | None
     summary: TargetSummary
+    spells: Spells | None = None
 
 
 class Folds(Protocol):

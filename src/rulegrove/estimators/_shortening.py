@@ -269,13 +269,13 @@ def make_front(
         return data.rows, scorer.score(data.columns, data.rows, shortening.n_threads)
 
     bases = target.lose_base(targets)
-    judged_folds = target.judge_folds(held_out, folds, score) if data.drawn is None else None
+    judged_folds = target.judge_folds(held_out, folds, score)
     if judged_folds is not None:
         measured, bases = np.array([judged_folds[0]] * 2), judged_folds[1][:, None]
     centres = np.average(measured, axis=2, weights=held_out.weights)
     kept = choose_orders(centres[0], n_first)
     links, judged, centres = [links[place] for place in kept], [judged[place] for place in kept], centres[:, kept]
-    if data.drawn is None:
+    if data.drawn is None or judged_folds is not None:
         sums = LineSums.of(measured[:, kept] - centres[:, :, None], said[kept], bases, held_out.weights)
     else:
         scorers = tuple(

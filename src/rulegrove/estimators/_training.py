@@ -34,6 +34,8 @@ class Encoded:
         Classes to stratify the folds by.
     scales : ndarray of shape (n_outputs,), optional
         What scores are multiplied by before that; one by default.
+    unit : float
+        What importances are multiplied by: the unit that scores are told in.
     """
 
     values: FloatArray
@@ -42,6 +44,7 @@ class Encoded:
     codes: IntArray | None = None
     units: Units = PLAIN
     scales: FloatArray | None = None
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class TrainingData:
     drawn: "Drawn | None" = None
     units: Units = PLAIN
     scales: FloatArray | None = None
+    unit: float = 1.0
 
     @classmethod
     def of(cls, columns: Columns, target: Encoded, drawn: "Drawn | None" = None) -> "TrainingData":
@@ -88,7 +92,7 @@ class TrainingData:
         units = target.units
         if weights is not None and np.ptp(weights[rows]) == 0:
             weights, units = None, replace(units, weight=0)
-        return cls(columns, target.values, target.offsets, weights, rows, drawn, units, target.scales)
+        return cls(columns, target.values, target.offsets, weights, rows, drawn, units, target.scales, target.unit)
 
     def give_back(self) -> "TrainingData":
         """Return the same with targets in the user's units."""

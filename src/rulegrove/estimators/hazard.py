@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,7 +21,15 @@ from rulegrove.estimators.rate import Rate
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.projection import Point
 from rulegrove.solvers import BaseSolver
-from rulegrove.survival import PartialLikelihood, SurvivalTimes, Ties, concordance, cumulative_hazard, solve_cox
+from rulegrove.survival import (
+    HazardSums,
+    PartialLikelihood,
+    SurvivalTimes,
+    Ties,
+    concordance,
+    cumulative_hazard,
+    solve_cox,
+)
 
 PRIOR_EVENTS = 1000.0  # as much as so many events counts what the large model says of a coefficient
 COX_ROWS = 5000  # rows at most that coefficients of lists are solved for on
@@ -43,25 +51,39 @@ class Hazard(Rate):
         Of the rows of the fit.
     row_weights : ndarray of shape (n_rows,), optional
         Of these, as they were given.
+    n_times : int, optional
+        At how many times the hazard of all rows together rises.
 
     References
     ----------
     .. [1] Whitehead (1980). "Fitting Cox's regression model to survival data using GLIM". Applied Statistics 29(3).
     """
 
+    timed: ClassVar[bool] = True
+
     ties: Ties = "efron"
     times: SurvivalTimes | None = None
     row_weights: FloatArray | None = None
+    n_times: int | None = None
 
     def expose(self, times: SurvivalTimes, weights: FloatArray | None) -> tuple[Self, FloatArray, FloatArray]:
         """Return the target of these rows, with the rate and the weight of each."""
-        hazard = cumulative_hazard(times, weights=weights, ties="breslow")
-        exposure = np.asarray(hazard(times.time))
-        if times.entry is not None:
-            exposure = exposure - np.asarray(hazard(times.entry))
-        own = exposure if weights is None else weights * exposure
-        rates = np.divide(times.event, exposure, out=np.zeros(len(times)), where=exposure > 0.0)
-        return replace(self, times=times, row_weights=weights), rates, own
+        counted = times.event if weights is None else times.event & (weights > 0.0)
+        grid = np.unique(times.time[counted])
+        if not grid.size:
+            raise InvalidInputError("No row of positive weight has an event, so there is nothing to learn from.")
+        hazard = add_up_hazard(HazardSums.count(times, grid, weights), weighted=weights is not None)
+        target = replace(self, times=times, row_weights=weights, n_times=grid.size)
+        return target, *expose_rows(times, weights, hazard)
+
+    def check_evidence(self) -> None:
+        """Refuse to test rules on other rows."""
+        raise InvalidInputError("`evidence` tests rules of classes and numbers; leave it out for survival times.")
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        """At how many times the hazard of all rows together rises."""
+        return {} if self.n_times is None else {"n_times": self.n_times}
 
     @property
     def meaning(self) -> HazardMeaning:
@@ -71,8 +93,11 @@ class Hazard(Rate):
 
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
         """Return the target with the times of the rows to learn from."""
-        assert self.times is not None
         found = super().learn(sampled, validates=validates)
+        if sampled.spells is not None:  # of rows that were drawn from a table in parts
+            own = sampled.spells
+            return replace(found, times=own.times, row_weights=own.weights, n_times=own.n_times)
+        assert self.times is not None
         weights = None if self.row_weights is None else self.row_weights[sampled.positions]
         return replace(found, times=self.times.take(sampled.positions), row_weights=weights)
 
@@ -202,6 +227,30 @@ class Hazard(Rate):
     def recall_meaning(self, meaning: Meaning) -> Self:
         """Return the target of a model file."""
         return replace(self, fitted_link=meaning.link)
+
+
+def add_up_hazard(sums: HazardSums, *, weighted: bool) -> Baseline:
+    """Return the cumulative hazard of all rows together, in Breslow's way with ties.
+
+    Parameters
+    ----------
+    sums : HazardSums
+        Over all rows.
+    weighted : bool
+        Whether they are sums of weights. These are rounded as the rows are divided, so that the steps of the hazard
+        have fewer digits: a table in parts is to have the same ones.
+    """
+    steps = np.divide(sums.events, sums.at_risk, out=np.zeros_like(sums.events), where=sums.events > 0.0)
+    return Baseline(sums.grid, np.cumsum(steps.astype(np.float32) if weighted else steps, dtype=np.float64))
+
+
+def expose_rows(times: SurvivalTimes, weights: FloatArray | None, hazard: Baseline) -> tuple[FloatArray, FloatArray]:
+    """Return the rate of each row, its event over what it was exposed to of the hazard of all rows, and its weight."""
+    exposure = hazard(times.time)
+    if times.entry is not None:
+        exposure = exposure - hazard(times.entry)
+    rates = np.divide(times.event, exposure, out=np.zeros(len(times)), where=exposure > 0.0)
+    return rates, exposure if weights is None else weights * exposure
 
 
 def _sum_at_risk(times: SurvivalTimes, values: FloatArray, grid: FloatArray) -> FloatArray:

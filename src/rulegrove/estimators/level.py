@@ -31,6 +31,7 @@ from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver
 
 WIDTH = 0.1  # of the errors that are rounded off, in units of the scale
+ROUNDING = 1e-12  # of scores: quantiles are at least so far apart, unless they are one, for sums of parts are rounded
 
 
 def check_levels(quantile: Any) -> tuple[float, ...]:
@@ -70,11 +71,10 @@ class _Robust(Number):
         return self.code.coding
 
     def check_settings(self, settings: Settings, solver: BaseSolver) -> None:
-        """Refuse solvers of other losses, and points that are given."""
+        """Refuse solvers, and points that are given."""
         if not settings.is_open("solver"):
             raise InvalidInputError(
-                f"loss={self.name!r} is solved for by itself; leave out solver={settings.solver!r}, whose loss is "
-                f"{solver.loss_name!r}."
+                f"loss={self.name!r} is solved for in a way of its own; leave out solver={settings.solver!r}."
             )
         if not settings.validates:
             raise InvalidInputError(
@@ -223,7 +223,8 @@ class Level(_Robust):
         """Return quantiles that never cross, whatever the attributes are.
 
         From one level to the next the least step that terms allow must not be negative. Where it would be, steps are
-        drawn to the one between the quantiles of all rows, which is none of the terms'.
+        drawn to the one between the quantiles of all rows, which is none of the terms'. So they stay positive by more
+        than sums are rounded by, or become that one step whatever the terms.
         """
         if len(points) == 1:
             return points
@@ -231,6 +232,9 @@ class Level(_Robust):
         ends = np.array([lines.lower, lines.upper])
         low, high = lines.scale * (ends - lines.center)
         low, high = np.append(np.zeros(n_rules), low), np.append(np.ones(n_rules), high)
+        largest = np.maximum(np.abs(low), np.abs(high))
+        reach = max(abs(level) + float(np.abs(coef) @ largest) for coef, level in points)
+        slack = ROUNDING * (reach + abs(self._coding.middle) / self._coding.scale)
         settled = list(points)
         middle = len(points) // 2
         for way, places in ((1, range(middle + 1, len(points))), (-1, range(middle - 1, -1, -1))):
@@ -239,7 +243,7 @@ class Level(_Robust):
                 coef, intercept = way * (outer - inner), way * (edge - level)
                 gap = abs(self._coding.quantiles[place] - self._coding.quantiles[place - way])
                 least = intercept + float(np.minimum(coef * low, coef * high).sum())
-                share = 1.0 if least >= 0.0 else gap / (gap - least)
+                share = 1.0 if least >= slack else max(gap - slack, 0.0) / max(gap - least, slack)
                 start, base = settled[place - way]
                 step = gap + share * (intercept - gap)
                 settled[place] = start + way * share * coef, base + way * step

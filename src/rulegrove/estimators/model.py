@@ -93,6 +93,11 @@ class RuleModel:
         return [f"{result} {'of' if isinstance(own, str) else 'at'} {own}" for own in self.outputs]
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of several numbers that are predicted; none of anything else."""
+        return tuple(own for own in self.outputs if isinstance(own, str))
+
+    @property
     def main_output(self) -> int:
         """Place of the number that is told of where none is asked for: the middle quantile, or the first."""
         return len(self.outputs) // 2 if self.outputs and isinstance(self.outputs[0], float) else 0

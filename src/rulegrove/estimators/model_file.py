@@ -1,7 +1,7 @@
 """The model file: a fitted estimator as versioned JSON. Reading it checks everything and runs nothing."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -216,11 +216,11 @@ def _make_estimator(value: Value, name: str) -> Ensemble:
 
 
 def _decode_settings(value: Value, name: str) -> dict[str, Any]:
-    """Return what was settled, checked as parameters are; the ridges of the second solve are none."""
+    """Return what was settled: parameters, checked as these are, and what the fit found beside them."""
     found = value.keyed()
-    ridges = {key: _decode_ridge(found.pop(key)) for key in ("ridge",) if key in found}
+    beside = {key: decode(found.pop(key)) for key, decode in _BESIDE.items() if key in found}
     model = _make_estimator(replace(value, raw={parameter: value.raw[parameter] for parameter in found}), name)
-    return {key: ridges[key] if key in ridges else getattr(model, key) for key in value.raw}
+    return {key: beside[key] if key in beside else getattr(model, key) for key in value.raw}
 
 
 def _decode_ridge(value: Value) -> dict[str, float]:
@@ -228,6 +228,10 @@ def _decode_ridge(value: Value) -> dict[str, float]:
     (pairs,) = value.fields(["pairs"]).values()
     found = {key.text(["rules", "lines"]): size.number(0.0) for key, size in (pair.items(2) for pair in pairs.items())}
     return found if len(found) == 2 else value.refuse("the ridges of rules and lines")
+
+
+# What a fit has found that is no parameter: the ridges of the second solve, and the times at which the hazard rises.
+_BESIDE: dict[str, Callable[[Value], Any]] = {"ridge": _decode_ridge, "n_times": lambda value: value.integer(1, 2**53)}
 
 
 def _decode_candidates(value: Value, features: tuple[Feature, ...], n_outputs: int) -> list[Terms]:

@@ -39,6 +39,10 @@ class Number(Target):
         """Return the values as finite float64."""
         return check_regression_target(self, y, n_rows)
 
+    def check_observed(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values as finite float64, in the units of predictions."""
+        return check_regression_target(self, y, n_rows)
+
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
         """Return the target with its offset, so that values near zero lose no digits when they are squared."""
         # The mean of the sample, not of all rows: sums of all rows are rounded as the rows are divided.

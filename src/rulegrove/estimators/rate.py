@@ -96,6 +96,10 @@ class Rate(Target):
             raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0; all of them are 0.")
         return values
 
+    def check_observed(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values as finite float64."""
+        return check_regression_target(self, y, n_rows)
+
     def take_offset(
         self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
     ) -> tuple[AnyArray, FloatArray | None]:

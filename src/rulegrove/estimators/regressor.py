@@ -7,13 +7,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from rulegrove._typing import FloatArray
-from rulegrove._validation import Interval, StrOptions, check_offset, check_regression_target, check_weights
+from rulegrove._validation import Interval, StrOptions, check_offset, check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
 from rulegrove.estimators.level import Bounded, Level, check_levels
 from rulegrove.estimators.number import Number
 from rulegrove.estimators.presets import OF_REGRESSOR
 from rulegrove.estimators.rate import Rate
+from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.several import Several, name_numbers
 from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
 
 POWERS = {"poisson": 1.0, "gamma": 2.0, "tweedie": None}  # of the losses of rates; None for the parameter
 LOSSES = {"squared", "huber", "absolute", "quantile", *POWERS}
@@ -42,6 +45,10 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         which never cross.
     power : float, default=1.5
         By which the variance grows with the mean with ``loss="tweedie"``, from 1 (counts) to 2 (amounts).
+    multioutput : {"shared", "separate"}, default="shared"
+        What becomes of several numbers, a `y` of several columns, with ``loss="squared"``. "shared": one list, which a
+        rule enters for all of them or for none. "separate": a list for each, whose terms have coefficients of 0 for the
+        others. Either way each number counts in its standard deviations, whatever its unit.
     n_candidates : int, default=2000
         Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
     max_terms : int, "auto" or None, default="auto"
@@ -247,6 +254,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         "loss": [StrOptions(LOSSES)],
         "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
         "power": [Interval(Real, 1, 2, closed="both")],
+        "multioutput": [StrOptions({"shared", "separate"})],
         "tree_loss": [StrOptions({"auto", "squared", "huber"})],
     }
 
@@ -259,6 +267,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         loss: str = "squared",
         quantile: Any = 0.5,
         power: float = 1.5,
+        multioutput: str = "shared",
         n_candidates: int = 2000,
         max_terms: int | str | None = "auto",
         max_rules: int | None = None,
@@ -304,6 +313,26 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
             return Level(levels=check_levels(self.quantile) if self.loss == "quantile" else (0.5,), name=self.loss)
         return Bounded() if self.loss == "huber" else Number()
 
+    def read_parameters(self, y: Any = None) -> tuple[Settings, Target]:
+        """Check the parameters and return what they ask of a fit to `y`, with the preset applied."""
+        settings, target = super().read_parameters(y)
+        names = name_numbers(y)
+        if names and self.loss != "squared":
+            raise InvalidInputError(
+                f"loss={self.loss!r} is for one number; got a y of {len(names)} columns. Fit each column by itself, as "
+                "scikit-learn's MultiOutputRegressor does, or take loss='squared'."
+            )
+        return settings, self._make_several(names) if names else target
+
+    def _make_several(self, names: tuple[str, ...]) -> Several:
+        """Return the target of several numbers."""
+        return Several(names=names, shared=self.multioutput == "shared")
+
+    def recall_target(self) -> Target:
+        """Return the target as the fit has left it, or as `make_target` does before any fit."""
+        names = self.model_.numbers if "model_" in vars(self) else ()
+        return self._make_several(names) if names else self.make_target()
+
     def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> FloatArray:
         """Predict the target.
 
@@ -317,7 +346,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_numbers)
         """
         scores = self._scores(X)
         known = check_offset(exposure, offset, len(scores), log_link=self.make_target().log_link)
@@ -328,10 +357,12 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
         """Return the share of the loss that is explained: R squared, or D squared for losses other than "squared".
 
+        Of several numbers it is the mean of their R squared.
+
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_numbers)
             Totals, if there is an exposure.
         sample_weight : array-like of shape (n_samples,), optional
         exposure, offset
@@ -344,7 +375,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
             factor of the loss as it is usual: deviances of rates, pinball losses of quantiles.
         """
         predicted, target = self.predict(X), self.recall_target()
-        observed = check_regression_target(self, y, len(predicted))
+        observed = target.check_observed(y, len(predicted))
         weights = check_weights(sample_weight, len(predicted))
         known = check_offset(exposure, offset, len(predicted), log_link=target.log_link)
         if known is not None:

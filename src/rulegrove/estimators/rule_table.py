@@ -251,8 +251,9 @@ class RuleTable(Sequence[RankedTerm]):
         columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
         for label in next((term.coefficients for term in self if term.coefficients), {}):
             columns[f"coefficient of {label}"] = [(term.coefficients or {})[label] for term in self]
-            shares = (term.confidences for term in self)
-            columns[f"share of {label}"] = [None if share is None else share[label] for share in shares]
+            if "confidence" in self.about:
+                shares = (term.confidences for term in self)
+                columns[f"share of {label}"] = [None if share is None else share[label] for share in shares]
         return columns
 
     def to_frame(self, backend: Backend | None = None) -> Any:

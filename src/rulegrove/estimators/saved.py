@@ -223,7 +223,8 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], meaning: Meaning)
     n_characters = 0
     for place, item in enumerate(value.items()):
         is_rule = "conditions" in item.keyed()
-        needed = ["conditions", "support", meaning.evidence] if is_rule else ["linear"]
+        told = [meaning.evidence] if is_rule and meaning.evidence else []
+        needed = ["conditions", "support", *told] if is_rule else ["linear"]
         fields = item.fields([*needed, "coefs", "importance"], {"aliases": [], "returns": None, "spans": []})
         decode = file_terms.decode_rule if is_rule else file_terms.decode_linear
         term = decode(fields[needed[0]], features)
@@ -245,7 +246,7 @@ def _decode_terms(value: Value, features: tuple[Feature, ...], meaning: Meaning)
                 returns=fields["returns"].maybe(lambda own: own.number(0.0, 1.0)),
                 thresholds=tell_spans(spans, features),
                 spans=spans,
-                **meaning.decode_term(term, coefs[-1], fields[meaning.evidence] if is_rule else None),
+                **meaning.decode_term(term, coefs[-1], fields[meaning.evidence] if told else None),
             )
         )
     if len({row.term for row in rows}) < len(rows):

@@ -7,17 +7,41 @@ import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import check_regression_targets
+from rulegrove.columns import is_frame, list_names
 from rulegrove.estimators._coding import Scaled
+from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.figures import Agreement, NumberFigures, judge_numbers
+from rulegrove.estimators.figures import Agreement
+from rulegrove.estimators.loss_figures import SeveralFigures
+from rulegrove.estimators.loss_judging import judge_several
 from rulegrove.estimators.meaning import Meaning, SeveralMeaning
 from rulegrove.estimators.model import Fitted, RuleModel
 from rulegrove.estimators.number import Number
 from rulegrove.estimators.settings import Settings
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.joint_selection import Grouped, Joint
 from rulegrove.solvers import BaseSolver
+
+
+def name_numbers(y: Any) -> tuple[str, ...]:
+    """Return the names of several numbers, if a target is that: those of a data frame's columns, or y0, y1, and so on.
+
+    Examples
+    --------
+    >>> name_numbers([[1.0, 2.0], [3.0, 4.0]]), name_numbers([[1.0], [3.0]]), name_numbers([1.0, 3.0])
+    (('y0', 'y1'), (), ())
+    """
+    framed = is_frame(y)
+    try:
+        shape = y.shape if framed else np.asarray(y).shape
+    except ValueError:  # rows of different lengths, which the check of the target tells about
+        return ()
+    if len(shape) != 2 or shape[1] < 2:
+        return ()
+    names = tuple(list_names(y)) if framed else ()
+    return names if names and not all(map(str.isdecimal, names)) else tuple(f"y{k}" for k in range(shape[1]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +63,7 @@ class Several(Number):
     """
 
     losses = ("squared",)
+    others = "one number"
     plural = "numbers"
 
     names: tuple[str, ...]
@@ -46,14 +71,39 @@ class Several(Number):
 
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values as finite float64."""
-        return check_regression_targets(self, y, n_rows)
+        return check_regression_targets(self, y, n_rows, self.names)
+
+    def check_observed(self, y: Any, n_rows: int) -> AnyArray:
+        """Return the values as finite float64."""
+        return self.check(y, n_rows)
+
+    def check_evidence(self) -> None:
+        """Refuse what is about one number."""
+        raise InvalidInputError(
+            f"Rules are tested on one number at a time; got {len(self.names)} numbers. Leave `evidence` out, or fit "
+            "the number that matters by itself."
+        )
+
+    def check_constraints(self, constraints: Constraints) -> None:
+        """Refuse directions of attributes for a shared list, which is solved for together."""
+        if constraints.monotonic is not None and self.shared:
+            raise InvalidInputError(
+                "`monotonic` is not for numbers that share a list, because all of them are solved for together; take "
+                f"{self.way_apart}, where it concerns each of them."
+            )
 
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
         """Return the target with the means and the standard deviations of the sample."""
-        means = np.average(sampled.y, axis=0, weights=sampled.weights)
-        spreads = np.sqrt(np.average((sampled.y - means) ** 2, axis=0, weights=sampled.weights))
-        coding = Scaled(means, np.where(spreads > 0.0, spreads, 1.0))
-        return replace(self, code=TargetCode(coding=coding).weighing(sampled.weights))
+        counted = slice(None) if sampled.weights is None else sampled.weights > 0
+        code = TargetCode().weighing(sampled.weights)
+        numbers, weights = code.take(sampled.y[counted], None if sampled.weights is None else sampled.weights[counted])
+        largest = np.abs(numbers).max(axis=0, initial=0.0)
+        units = np.where(largest > 0.0, largest, 1.0)  # whose squares are numbers
+        parts = numbers / units
+        means = np.where(np.ptp(numbers, axis=0) > 0.0, np.average(parts, axis=0, weights=weights), parts[0])
+        spreads = np.sqrt(np.average((parts - means) ** 2, axis=0, weights=weights))
+        coding = Scaled(units * means, units * np.where(spreads > 0.0, spreads, 1.0))
+        return replace(self, code=replace(code, coding=coding))
 
     def take_offset(
         self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
@@ -96,24 +146,17 @@ class Several(Number):
         return max(float(np.mean(mean_squares - means**2)), 0.0)
 
     def describe(self, data: TrainingData, fitted: Fitted) -> Fitted:
-        """Return the terms with means of the first number, in its own unit."""
-        first, factor = data.offsets[0], data.factors[0]
-        means = first + factor * (fitted.mean_targets - first)
-        output_means = data.offsets + data.factors * (fitted.output_means - data.offsets)
-        return replace(fitted, mean_targets=means, output_means=output_means)
+        """Return the terms with means of all numbers, in their own units."""
+        return replace(fitted, output_means=data.give_scores(fitted.output_means - data.offsets))
 
-    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> NumberFigures:
-        """Tell R squared and the errors, in standard deviations, of all numbers together."""
-        said = data.take_scores(held_out.scores)
-        weights = None if held_out.weights is None else np.repeat(held_out.weights, len(self.names))
-        return judge_numbers(held_out.targets.ravel(), said.ravel(), weights, honest=honest)
+    def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> SeveralFigures:  # type: ignore[override]
+        """Tell R squared and the errors of each number on held-out rows."""
+        observed = data.give_scores(held_out.targets)
+        return judge_several(self.names, observed, held_out.scores, held_out.weights, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> NumberFigures:
-        """Tell R squared and the errors on other rows, in their standard deviations."""
-        means, spreads = observed.mean(axis=0), observed.std(axis=0)
-        units = np.where(spreads > 0.0, spreads, 1.0)
-        own, said = (observed - means) / units, (scores - means) / units
-        return judge_numbers(own.ravel(), said.ravel(), honest=honest)
+    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> SeveralFigures:  # type: ignore[override]
+        """Tell R squared and the errors of each number on other rows."""
+        return judge_several(self.names, observed, scores, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
         """Return what the mean of each number's R squared is made of."""

@@ -41,6 +41,10 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         The cumulative hazard of a row whose score is 0, as held-out rows tell it; None without cross-validation.
     event_times_ : ndarray of shape (n_times,)
         Times at which it rises: those of events, 1,000 of them at most.
+    settings_ : dict
+        All that was settled; ``n_times`` tells at how many times the hazard of all rows together rises, by which terms
+        are found. In memory these are all times of events; of a table in parts that is larger than memory 1,000 at
+        most, and events between two of them count at the later one.
     held_out_ : HazardFigures or None
         Concordance on rows of the folds that were held out.
     front_ : Front or None
@@ -156,7 +160,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         n_rows = count_rows(as_table(X))
         times, weights = read_survival(y, n_rows), check_weights(sample_weight, n_rows)
         if settings.evidence is not None:
-            raise InvalidInputError("`evidence` tests rules of classes and numbers; leave it out for survival times.")
+            self.make_target().check_evidence()
         hazard, rates, own = self.make_target().expose(times, weights)
         source = TableInMemory(X, rates, own, groups, target=hazard, settings=settings)
         self.take_over(fit_source(source, hazard, settings))

@@ -27,6 +27,7 @@ from rulegrove.losses import Loss
 from rulegrove.projection import OfNumbers, Point, Projection
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import BaseSolver, Glmnet
+from rulegrove.survival.times import SurvivalTimes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +54,7 @@ class Target(ABC):
     """
 
     plural: ClassVar[str] = "outputs"
+    timed: ClassVar[bool] = False  # whether it is a time, beside which it is told whether the event came
     way_apart: ClassVar[str] = "multioutput='separate'"
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
@@ -74,6 +76,13 @@ class Target(ABC):
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values of a table in memory as an array, or refuse them."""
 
+    def check_observed(self, y: Any, n_rows: int) -> AnyArray:
+        """Return values to compare predictions with, of which there may be some that are none to learn from."""
+        return self.check(y, n_rows)
+
+    def check_evidence(self) -> None:  # noqa: B027
+        """Refuse to test rules on other rows, where what they say cannot be compared with a share or a mean."""
+
     @property
     def log_link(self) -> bool:
         """Whether scores are logarithms of what is predicted, so that an exposure can be given."""
@@ -86,6 +95,10 @@ class Target(ABC):
         raise InvalidInputError(
             "`exposure` and `offset` are for a RuleEnsembleRegressor, whose target is a number; leave them out."
         )
+
+    def expose(self, times: SurvivalTimes, weights: FloatArray | None) -> tuple[Self, FloatArray, FloatArray]:
+        """Return the target of rows with these times, with the rate and the weight of each."""
+        raise InvalidInputError("Survival times are for a RuleEnsembleSurvival.")
 
     @abstractmethod
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
