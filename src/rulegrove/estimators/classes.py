@@ -295,11 +295,19 @@ class Classes(Target):
             honest=honest,
         )
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> ClassFigures:
+    def judge_rows(
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> ClassFigures:
         """Tell accuracy, log loss and more on other rows."""
         probabilities = model.probabilities(scores)
         assert probabilities is not None
-        return judge_classes(observed, choose_classes(scores), probabilities, honest=honest)
+        return judge_classes(observed, choose_classes(scores), probabilities, weights, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
         """Add up the weights of the wrong classes, and of all."""

@@ -212,9 +212,17 @@ class Hazard(Rate):
         weights = None if self.row_weights is None else self.row_weights[held_out.rows]
         return judge_hazards(self.times.take(held_out.rows), held_out.scores[:, 0], weights, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> HazardFigures:  # type: ignore[override]
+    def judge_rows(  # type: ignore[override]
+        self,
+        model: RuleModel,
+        observed: SurvivalTimes,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> HazardFigures:
         """Tell the concordance of other rows."""
-        raise InvalidInputError("Rows of survival times are judged by `score`.")
+        return judge_hazards(observed, scores, weights, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:  # type: ignore[override]
         """Refuse sums: concordance is of pairs of rows."""

@@ -275,10 +275,20 @@ class Level(_Robust):
         observed = self._tell(held_out.targets)
         return judge_levels(self.levels, observed, held_out.scores, held_out.weights, base=base, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> LevelFigures:  # type: ignore[override]
+    def judge_rows(  # type: ignore[override]
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> LevelFigures:
         """Tell the pinball loss and the shares of other rows below the quantiles."""
-        base = np.quantile(observed, self.levels)
-        return judge_levels(self.levels, observed, scores.reshape(len(observed), -1), None, base=base, honest=honest)
+        own = np.ones(len(observed)) if weights is None else weights
+        base = np.array([Quantile(level).best_constant(observed, own) for level in self.levels])
+        said = scores.reshape(len(observed), -1)
+        return judge_levels(self.levels, observed, said, weights, base=base, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
         """Add up pinball losses, and those of the quantiles of the rows."""

@@ -66,9 +66,17 @@ class Number(Target):
         observed = held_out.targets[:, 0] + data.offsets[0]
         return judge_numbers(observed, held_out.scores[:, 0], held_out.weights, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> NumberFigures:
+    def judge_rows(
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> NumberFigures:
         """Tell R squared and the errors on other rows."""
-        return judge_numbers(observed, model.decide(scores), honest=honest)
+        return judge_numbers(observed, model.decide(scores), weights, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
         """Add up squared errors, and squared differences from the mean."""

@@ -177,9 +177,18 @@ class Rate(Target):
         observed = self._mean * held_out.targets[:, 0]
         return judge_rates(self.loss, observed, held_out.scores[:, 0], held_out.weights, base=self._mean, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> RateFigures:
+    def judge_rows(
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> RateFigures:
         """Tell the explained deviance on other rows."""
-        return judge_rates(self.loss, observed, scores, None, base=float(np.mean(observed)), honest=honest)
+        base = float(np.average(observed, weights=weights))
+        return judge_rates(self.loss, observed, scores, weights, base=base, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> RateAgreement:
         """Add up losses of predicted rates, and what those of a single rate are found from."""

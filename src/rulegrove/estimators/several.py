@@ -154,9 +154,17 @@ class Several(Number):
         observed = data.give_scores(held_out.targets)
         return judge_several(self.names, observed, held_out.scores, held_out.weights, honest=honest)
 
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> SeveralFigures:  # type: ignore[override]
+    def judge_rows(  # type: ignore[override]
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> SeveralFigures:
         """Tell R squared and the errors of each number on other rows."""
-        return judge_several(self.names, observed, scores, honest=honest)
+        return judge_several(self.names, observed, scores, weights, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
         """Return what the mean of each number's R squared is made of."""

@@ -274,7 +274,15 @@ class Target(ABC):
         """Tell how well held-out rows were predicted."""
 
     @abstractmethod
-    def judge_rows(self, model: RuleModel, observed: AnyArray, scores: FloatArray, *, honest: bool) -> Figures:
+    def judge_rows(
+        self,
+        model: RuleModel,
+        observed: AnyArray,
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        honest: bool,
+    ) -> Figures:
         """Tell how well other rows are predicted, by the places of their classes or by their numbers."""
 
     @abstractmethod
