@@ -179,6 +179,13 @@ class Level(_Robust):
     def _levels(self) -> tuple[float, ...]:
         return self.levels
 
+    def check_evidence(self) -> None:
+        """Refuse what is about means."""
+        raise InvalidInputError(
+            "Rules are tested by the mean of the target where they hold, which does not tell of its quantiles; leave "
+            "`evidence` out, or take loss='squared' or 'huber'."
+        )
+
     @property
     def meaning(self) -> LevelMeaning:  # type: ignore[override]
         """What terms add to quantiles."""
@@ -299,6 +306,12 @@ class Level(_Robust):
             losses += float(weights @ loss.value(observed, own))
             bases += float(weights @ loss.value(observed, np.full_like(own, loss.best_constant(observed, weights))))
         return Agreement(float(weights.sum()), 0.0, bases, losses)
+
+    def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
+        """Return what adds to the (middle) quantile of each row the distance of another row from its own."""
+        middle = scores.reshape(len(scores), -1)[:, len(self.levels) // 2]
+        distances = self.check(y, len(scores)) - middle
+        return lambda rng: middle + rng.permutation(distances)
 
 
 def _describe_rows(

@@ -386,6 +386,11 @@ class LevelMeaning(NumberMeaning):
         return len(self.levels)
 
     @property
+    def predicted(self) -> str:  # type: ignore[override]
+        """What is predicted: a quantile, of several each by its name."""
+        return show_output(self.levels[0]) if len(self.levels) == 1 else "quantile"
+
+    @property
     def evidence_head(self) -> str:  # type: ignore[override]
         """The middle one of the quantiles."""
         return show_output(self.levels[len(self.levels) // 2])

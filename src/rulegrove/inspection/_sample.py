@@ -74,6 +74,11 @@ class Sample:
         """The linear terms of the model and their places among its terms."""
         return tuple((place, term) for place, term in enumerate(self.model.terms) if isinstance(term, Linear))
 
+    def of_output(self, output: int) -> "Sample":
+        """Return the same with one of several outputs alone."""
+        remade = tuple(replace(one, model=_take_output(one.model, output)) for one in self.remade)
+        return replace(self, model=_take_output(self.model, output), remade=remade)
+
     def compile(self, rules: Sequence[Rule]) -> RuleProgram:
         """Prepare rules to be evaluated on the rows."""
         return compile_rules(rules, self.columns.n_features)
@@ -149,12 +154,56 @@ def check_model(model: Any, what: str, *, fitted: bool = True) -> BaseRuleEnsemb
     return model
 
 
+def check_target(model: BaseRuleEnsemble, target: Any) -> int:
+    """Return the position of a class, a level or a number's name among the outputs.
+
+    A model of one output needs none; one of several numbers takes the middle quantile, or the first number.
+    """
+    labels = list(model.model_.score_labels)
+    if target is None and (len(labels) == 1 or not model.model_.labels):
+        return model.model_.main_output
+    if target is not None and target in labels:
+        return labels.index(target)
+    if len(labels) > 1:
+        what = "classes" if model.model_.labels else "numbers" if model.model_.numbers else "levels"
+        words = ", ".join(map(repr, labels))
+        raise InvalidInputError(f"`target` must be one of the {len(labels)} {what} {words}; got {target!r}.")
+    only = "None" if labels[0] is None else f"{labels[0]!r}, for which a positive score speaks"
+    raise InvalidInputError(f"`target` of a model of one output must be {only}; got {target!r}.")
+
+
+def name_output(model: BaseRuleEnsemble, output: int) -> str:
+    """Return what an output is, in words: "prediction", "rate", "hazard ratio", "90 % quantile" or a name."""
+    words = model.model_.score_words[output]
+    return words if words is not None else model.recall_target().meaning.predicted
+
+
+def read_output(model: Any, X: Any, target: Any, sample_weight: Any = None) -> Sample:
+    """Read rows to look at one output on, or at all outputs that are on one scale if none is named."""
+    sample = read_sample(model, X, sample_weight)
+    if target is not None:
+        place = check_target(model, target)
+        return sample.of_output(place) if len(sample.coefs) > 1 else sample
+    if numbers := sample.model.numbers:
+        raise InvalidInputError(
+            f"The model predicts {len(numbers)} numbers, each in a unit of its own, so that they cannot be added up; "
+            f"set `target` to one of {', '.join(map(repr, numbers))}."
+        )
+    return sample
+
+
 def read_sample(model: Any, X: Any, sample_weight: Any = None) -> Sample:
     """Check the model, the table and the weights."""
     columns = check_model(model, "An inspection").read_columns(X)
     weights = check_weights(sample_weight, columns.n_rows)
     remade = () if model.front_ is None else model.front_.remade
     return Sample(model.model_, columns, None if weights is None else weights / weights.sum(), remade)
+
+
+def _take_output(model: RuleModel, output: int) -> RuleModel:
+    """Return a model of one of several outputs, whose score that is."""
+    intercept = float(np.atleast_1d(model.intercept)[output])
+    return replace(model, coefs=np.atleast_2d(model.coefs)[output], intercept=intercept, outputs=())
 
 
 def split_rule(rule: Rule, features: Collection[int]) -> tuple[Rule, Rule]:

@@ -9,6 +9,7 @@ import numpy as np
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import is_missing
 from rulegrove.columns import Feature, encode_columns
+from rulegrove.estimators.model import exponentiate
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection._sample import Sample, read_sample, split_rule
 
@@ -28,12 +29,17 @@ class Dependence:
     grids : tuple of ndarray
         Points of each attribute; labels for a categorical one.
     values : ndarray of shape (len(grids[0]),) or (len(grids[0]), len(grids[1]))
-        Mean score at the points. With more than two classes there is one more axis in front, in the order of `classes`.
+        Mean score at the points. With more than two classes there is one more axis in front, in the order of `classes`,
+        with several quantiles or numbers in that of `outputs`.
     classes : tuple or None
         Labels of a classifier, None for a regressor. With two classes a positive score speaks for the second.
     low, high : ndarray of the shape of `values`, optional
         Where the mean score lies for nine of ten lists from other rows, at each point by itself; None unless the fit
         has made such lists (`n_resamples`).
+    outputs : tuple
+        Levels of several quantiles, or names of several numbers, in the order of the axis in front; none otherwise.
+    multiplies : bool
+        Whether the score is the logarithm of a rate, of an amount or of a hazard ratio.
     """
 
     features: tuple[int, ...]
@@ -43,6 +49,13 @@ class Dependence:
     classes: tuple[Any, ...] | None
     low: FloatArray | None = None
     high: FloatArray | None = None
+    outputs: tuple[Any, ...] = ()
+    multiplies: bool = False
+
+    @property
+    def predictions(self) -> FloatArray:
+        """The same on the scale of predictions: of rates and hazard ratios the geometric mean over the rows."""
+        return exponentiate(self.values) if self.multiplies else self.values
 
 
 def partial_dependence(
@@ -75,6 +88,7 @@ def partial_dependence(
     Returns
     -------
     Dependence
+        Its `values` are mean scores, which of a rate are logarithms; `predictions` has them as rates.
 
     References
     ----------
@@ -116,13 +130,17 @@ def find_dependence(sample: Sample, features: Any, *, grid: Any = None, n_points
         return values if sample.model.coefs.ndim == 2 else values[0]
 
     values = look(sample)
+    low, high = sample.band(values, look)
     return Dependence(
         places,
         tuple(sample.names[place] for place in places),
         tuple(shown for shown, _ in read),
         values,
         sample.model.labels or None,
-        *sample.band(values, look),
+        low,
+        high,
+        sample.model.outputs,
+        sample.model.multiplies,
     )
 
 

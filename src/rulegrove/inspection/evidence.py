@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from rulegrove.columns import as_table, count_rows
 from rulegrove.estimators._judging_rules import Asking, examine
 from rulegrove.estimators.evidence import RuleEvidence
+from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import check_model
 
 
@@ -15,6 +17,8 @@ def rule_evidence(
     level: float = 0.95,
     false_discovery_rate: float = 0.1,
     sample_weight: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
 ) -> RuleEvidence:
     """Check each rule on rows that the fit has not seen.
 
@@ -36,6 +40,8 @@ def rule_evidence(
         Expected share of false claims among those that are called established, at most.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
+    exposure, offset : array-like of shape (n_samples,), optional
+        As in `fit`: then rules are tested on rates, by weights that make their loss that of the totals.
 
     Returns
     -------
@@ -61,6 +67,9 @@ def rule_evidence(
     The conditional null is a zero coefficient of the rule in the best model of all terms of the list in the population.
     Its score test needs the list to be right in nothing. Each test has one side: a rule has told its direction before
     these rows were looked at. Of more than two classes, each rule is about its own against all others.
+
+    Rates and amounts are numbers here: means and differences of them are told, not factors. Rules about quantiles and
+    survival times are not tested, nor are those about several numbers.
 
     P-values are adjusted by Benjamini and Yekutieli, which holds for rules that overlap in any way.
 
@@ -92,5 +101,7 @@ def rule_evidence(
     Beyond what the other terms of the list say: rules 1, 2, 4 (false discovery rate 10 %).
     Suggestions only: none.
     """
-    asking = Asking(level, false_discovery_rate)
-    return examine(check_model(model, "An inspection"), X, y, sample_weight, asking)
+    asking, target = Asking(level, false_discovery_rate), check_model(model, "An inspection").recall_target()
+    target.check_evidence()
+    observed = read_observed(target, y, count_rows(as_table(X)), sample_weight, exposure, offset)
+    return examine(model, X, observed.y, observed.weights, asking)

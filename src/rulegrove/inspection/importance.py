@@ -11,7 +11,7 @@ from rulegrove._validation import check_weights
 from rulegrove.estimators._fitted import share_importance
 from rulegrove.estimators.recurrence import find_band
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import Sample, check_model, read_sample
+from rulegrove.inspection._sample import Sample, check_model, read_output
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +60,16 @@ class Importances:
         return make_frame(columns, backend)
 
 
-def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = None) -> Importances:
+def importances(
+    model: Any, X: Any, *, target: Any = None, region: Any = None, sample_weight: Any = None
+) -> Importances:
     """Tell how much each term and each attribute matters on some rows.
 
     The local importance of a rule r with coefficient a and training support s at a row x is ``|a| |r(x) - s|``, that of
     a linear term l with coefficient b ``|b| |l(x) - mean(l)|``: what is said about this row that is not said about an
     average one. An attribute has its linear term's and an equal share of every rule about it. With several
-    classes the coefficients' absolute values are added up over the classes. Here these are averaged over the rows.
+    classes or quantiles the coefficients' absolute values are added up over these. Here these are averaged over the
+    rows. Of a rate or a hazard the score is the logarithm, so that 0.1 is about a tenth more or less.
 
     The global importance over the training rows, ``|a| sqrt(s (1 - s))``, is ``model.rules_[k].importance``, and
     ``model.feature_importances_`` shares it among the attributes. Rules that are equal or complementary on the training
@@ -78,6 +81,9 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to look at; one row gives the importance for that row.
+    target : label of a class, level of a quantile or name of a number, optional
+        Which one of several outputs to look at. By default classes and quantiles are added up; one of several numbers
+        must be named, for each has a unit of its own.
     region : array-like of shape (n_samples,), bool, optional
         Which of the rows to average over; None takes all.
     sample_weight : array-like of shape (n_samples,), optional
@@ -104,7 +110,7 @@ def importances(model: Any, X: Any, *, region: Any = None, sample_weight: Any = 
     >>> importances(model, X, region=y == "Iris-setosa").n_rows
     50
     """
-    sample = read_sample(model, X)
+    sample = read_output(model, X, target)
     n_rows = sample.columns.n_rows
     weights = check_weights(sample_weight, n_rows)
     if region is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from rulegrove._frames import Backend, make_frame
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.inspection._effects import measure_interactions
-from rulegrove.inspection._sample import read_sample
+from rulegrove.inspection._sample import read_output
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Interactions:
         }
 
 
-def interactions(model: Any, X: Any, *, sample_weight: Any = None) -> Interactions:
+def interactions(model: Any, X: Any, *, target: Any = None, sample_weight: Any = None) -> Interactions:
     """Tell how strongly each attribute interacts, with every other and with all others together.
 
     H of a pair is the spread (standard deviation over the rows) of the part of the score that depends on both
@@ -72,7 +72,8 @@ def interactions(model: Any, X: Any, *, sample_weight: Any = None) -> Interactio
     others, over the spread of the score. Zero means no interaction. Everything comes from the closed form of the
     partial dependence of rules, and only attributes that share a rule can interact.
 
-    With more than two classes, squared spreads are added up over the classes before the ratio is taken.
+    With more than two classes, or several quantiles, squared spreads are added up over these before the ratio is taken.
+    Of a rate or a hazard the score is the logarithm: attributes whose factors are multiplied do not interact.
 
     Parameters
     ----------
@@ -80,6 +81,9 @@ def interactions(model: Any, X: Any, *, sample_weight: Any = None) -> Interactio
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to average over.
+    target : label of a class, level of a quantile or name of a number, optional
+        Which one of several outputs to look at. By default classes and quantiles are added up; one of several numbers
+        must be named, for each has a unit of its own.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
 
@@ -108,7 +112,7 @@ def interactions(model: Any, X: Any, *, sample_weight: Any = None) -> Interactio
     >>> strongest["attribute"], strongest["with"]
     ('x0', 'x1')
     """
-    sample = read_sample(model, X, sample_weight)
+    sample = read_output(model, X, target, sample_weight)
     n_features = len(sample.names)
     shared = sorted({pair for _, rule in sample.rules for pair in itertools.combinations(rule.features, 2)})
     singles = sorted({place for pair in shared for place in pair})
@@ -120,7 +124,7 @@ def interactions(model: Any, X: Any, *, sample_weight: Any = None) -> Interactio
     return Interactions(sample.names, total[0], pairs[0], total[1], pairs[1])
 
 
-def h_statistics(model: Any, X: Any, features: Any, *, sample_weight: Any = None) -> float:
+def h_statistics(model: Any, X: Any, features: Any, *, target: Any = None, sample_weight: Any = None) -> float:
     """Measure the interaction of one attribute with all others, of two or of three with each other.
 
     Parameters
@@ -132,6 +136,9 @@ def h_statistics(model: Any, X: Any, features: Any, *, sample_weight: Any = None
     features : str, int or a sequence of them
         Names or positions. One attribute: its interaction with all others. Two, three or more: the part of
         the score that depends on all of them and is no sum of functions of fewer, over all that depends on them.
+    target : label of a class, level of a quantile or name of a number, optional
+        Which one of several outputs to look at. By default classes and quantiles are added up; one of several numbers
+        must be named, for each has a unit of its own.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
 
@@ -155,6 +162,6 @@ def h_statistics(model: Any, X: Any, features: Any, *, sample_weight: Any = None
     >>> h_statistics(model, X, ("x0", "x1")) > h_statistics(model, X, ("x3", "x4"))
     True
     """
-    sample = read_sample(model, X, sample_weight)
+    sample = read_output(model, X, target, sample_weight)
     values, _ = measure_interactions(sample, [sample.positions(features)])
     return float(values[0])

@@ -11,11 +11,13 @@ from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
+from rulegrove.columns import as_table, count_rows
 from rulegrove.estimators._base import fit_chosen
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
-from rulegrove.inspection._sample import read_sample
+from rulegrove.inspection._observed import read_observed
+from rulegrove.inspection._sample import check_model, read_sample
 from rulegrove.inspection.interaction import Interactions, interactions
 
 
@@ -86,15 +88,24 @@ class InteractionNull:
 
 
 def interaction_null(
-    model: Any, X: Any, y: Any, *, n_repeats: int = 20, sample_weight: Any = None, random_state: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    target: Any = None,
+    n_repeats: int = 20,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
+    random_state: Any = None,
 ) -> InteractionNull:
     """Tell how large H comes out by chance, and how the model's H statistics compare.
 
     Rules find some interaction in any data. A model of the same parameters without interaction (``max_conditions=1``,
     and as many terms as that takes) is fitted, new targets are made from it, the model is fitted to these, and its H
     statistics are those of data that have the same main effects and no interaction. In regression a new target is the
-    additive model's prediction plus the residual of another row; for classes it is drawn from the additive model's
-    probabilities.
+    additive model's prediction plus the residual of another row; of a rate it is that times the ratio of another row to
+    its rate. For classes it is drawn from the additive model's probabilities. Of survival times it is not known.
 
     Parameters
     ----------
@@ -104,11 +115,15 @@ def interaction_null(
         The training rows.
     y : array-like of shape (n_samples,)
         Their targets.
+    target : level of a quantile or name of a number, optional
+        As in `interactions`.
     n_repeats : int, default=20
         Number of replicates, each the cost of a fit. With 20 of them the smallest `share` is 1 / 21; for a
         finer one take 100.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows, for the fits and the H statistics.
+    exposure, offset : array-like of shape (n_samples,), optional
+        As in `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of new targets and fits.
 
@@ -134,7 +149,11 @@ def interaction_null(
     """
     if n_repeats < 2:
         raise InvalidInputError(f"`n_repeats` must be at least 2 for a spread; got {n_repeats}.")
-    observed = interactions(model, X, sample_weight=sample_weight)
+    kind = check_model(model, "interaction_null").recall_target()
+    if kind.timed:
+        raise InvalidInputError("How large H is without interaction is not known for survival times.")
+    y, sample_weight = read_observed(kind, y, count_rows(as_table(X)), sample_weight, exposure, offset)
+    observed = interactions(model, X, target=target, sample_weight=sample_weight)
     rng = make_rng(random_state)
     replicates: list[Interactions] = []
     progress = Progress(model.verbose).stage("Refitting")
@@ -147,7 +166,7 @@ def interaction_null(
         for _ in range(n_repeats):
             refitted = clone(model).set_params(random_state=_draw_seed(rng), verbose=0)
             fit_chosen(refitted, X, draw(rng), sample_weight)
-            replicates.append(interactions(refitted, X, sample_weight=sample_weight))
+            replicates.append(interactions(refitted, X, target=target, sample_weight=sample_weight))
             progress(len(replicates), n_repeats)
     progress.close()
     return InteractionNull(

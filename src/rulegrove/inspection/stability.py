@@ -17,10 +17,9 @@ from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
-from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove._validation import check_weights
+from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._words import printable
-from rulegrove.columns import Feature, as_table
+from rulegrove.columns import Feature, as_table, count_rows
 from rulegrove.design.bits import BitMatrix
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble, fit_chosen
@@ -28,9 +27,12 @@ from rulegrove.estimators._training import make_rng, split_halves
 from rulegrove.estimators.recurrence import find_spans, tell_spans
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.steady import find_alike
+from rulegrove.estimators.target import Target
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import Sample, check_model, read_sample
 from rulegrove.rules.rule import Rule
+from rulegrove.survival import read_survival
 
 SHOWN_ROWS = 15
 WIDTH = 120  # of a printed report
@@ -195,6 +197,8 @@ def stability_report(
     vary: Literal["halves", "seeds"] = "halves",
     n_repeats: int = 10,
     sample_weight: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
     random_state: Any = None,
 ) -> StabilityReport:
     """Fit a model again and again and count what comes back.
@@ -209,6 +213,7 @@ def stability_report(
         With the settings to look at, fitted or not; it is not changed.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
+        Or what else `fit` takes: several columns, survival times.
     vary : {"halves", "seeds"}, default="halves"
         What changes from fit to fit. "halves": the rows, each fit on a half of them, in complementary pairs that share
         no row. "seeds": the seed alone.
@@ -216,6 +221,8 @@ def stability_report(
         Fits, at least two, for halves an even number.
     sample_weight : array-like of shape (n_samples,), optional
         Rules are compared on the rows of a positive weight, each counting once.
+    exposure, offset : array-like of shape (n_samples,), optional
+        As in `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves and of the seeds.
 
@@ -248,6 +255,8 @@ def stability_report(
     if n_repeats < 2 or (vary == "halves" and n_repeats % 2):
         raise InvalidInputError(f"`n_repeats` must be at least 2, and even for halves; got {n_repeats}.")
     table = as_table(X)
+    target = model.read_parameters(y)[1]
+    y, sample_weight = read_observed(target, y, count_rows(table), sample_weight, exposure, offset)
     fits = _fit_all(model, table, y, sample_weight, vary, n_repeats, make_rng(random_state))
     terms = _gather_terms(fits, [read_sample(fit, table, sample_weight) for fit in fits])
     rules = [_describe(family, terms, n_repeats) for family in _find_families(terms)]
@@ -274,19 +283,34 @@ def stability_report(
     )
 
 
+def _find_keys(target: Target, y: Any, n_rows: int) -> AnyArray:
+    """Return numbers by which rows are alike: places of classes, values, times with the event to go by first."""
+    if target.timed:
+        return read_survival(y, n_rows).to_columns()
+    if target.values == "numbers":
+        return target.check(y, n_rows)
+    return np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
+
+
 def _fit_all(
-    model: BaseRuleEnsemble, table: Any, y: Any, sample_weight: Any, vary: str, n_repeats: int, rng: np.random.Generator
+    model: BaseRuleEnsemble,
+    table: Any,
+    y: Any,
+    given: FloatArray | None,
+    vary: str,
+    n_repeats: int,
+    rng: np.random.Generator,
 ) -> list[BaseRuleEnsemble]:
     """Fit copies of the model, each with a seed of its own; rows of the other half have weight zero."""
-    keys = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
-    given = check_weights(sample_weight, keys.size)
-    weights = np.ones(keys.size) if given is None else given
+    n_rows = count_rows(table)
+    keys = _find_keys(model.read_parameters(y)[1], y, n_rows)
+    weights = np.ones(n_rows) if given is None else given
     fits: list[BaseRuleEnsemble] = []
     progress = Progress(model.verbose).stage("Refitting")
     while len(fits) < n_repeats:
-        parts = split_halves(keys, np.flatnonzero(weights), rng) if vary == "halves" else (np.arange(keys.size),)
+        parts = split_halves(keys, np.flatnonzero(weights), rng) if vary == "halves" else (np.arange(n_rows),)
         for rows in parts:
-            own = np.zeros(keys.size)
+            own = np.zeros(n_rows)
             own[rows] = weights[rows]
             copy = clone(model).set_params(random_state=int(rng.integers(2**31)), verbose=0)
             with warnings.catch_warnings():

@@ -120,23 +120,6 @@ def check_top(top: Any) -> int:
     return int(top)
 
 
-def check_target(model: BaseRuleEnsemble, target: Any) -> int:
-    """Return the position of a class, a level or a number's name among the outputs.
-
-    A model of one output needs none; one of several numbers takes the middle quantile, or the first number.
-    """
-    labels = list(model.model_.score_labels)
-    if target is None and (len(labels) == 1 or not model.model_.labels):
-        return model.model_.main_output
-    if target is not None and target in labels:
-        return labels.index(target)
-    if len(labels) > 1:
-        what, words = "classes" if model.model_.labels else "outputs", ", ".join(map(repr, labels))
-        raise InvalidInputError(f"`target` must be one of the {len(labels)} {what} {words}; got {target!r}.")
-    only = "None" if labels[0] is None else f"{labels[0]!r}, for which a positive score speaks"
-    raise InvalidInputError(f"`target` of a model of one output must be {only}; got {target!r}.")
-
-
 def output_coefs(model: BaseRuleEnsemble, output: int) -> FloatArray:
     """Coefficients of the terms for one output, in the order of `rules_`."""
     return np.asarray(np.atleast_2d(model.model_.coefs)[output])

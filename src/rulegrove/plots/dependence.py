@@ -8,10 +8,10 @@ import numpy as np
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.inspection._sample import Sample, check_model, read_sample
+from rulegrove.inspection._sample import Sample, check_model, check_target, read_sample
 from rulegrove.inspection.dependence import Dependence, find_dependence
 from rulegrove.plots import _display, _labels
-from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, check_target, ink, line_style
+from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, ink, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink
+from rulegrove.inspection._sample import check_model, check_target
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_top, ink
 from rulegrove.plots._labels import finish_bars, label_axis, rows_size, signed
 
 if TYPE_CHECKING:

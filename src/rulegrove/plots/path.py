@@ -7,8 +7,8 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.inspection._sample import check_model
-from rulegrove.plots._display import BLUE, VERMILION, Display, check_target, check_top, ink, line_style
+from rulegrove.inspection._sample import check_model, check_target
+from rulegrove.plots._display import BLUE, VERMILION, Display, check_top, ink, line_style
 from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, legend_below, say, wrap
 from rulegrove.solvers import make_solver
 

@@ -12,9 +12,9 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import check_model
+from rulegrove.inspection._sample import check_model, check_target
 from rulegrove.plots import _display, _labels
-from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, check_target, output_coefs
+from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, output_coefs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
