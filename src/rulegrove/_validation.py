@@ -73,6 +73,11 @@ def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
         raise InvalidInputError(f"{name} requires y to be passed, but the target y is None.")
     _check_unmasked(y, "y")
     array = _as_array(y)
+    if array.dtype.names is not None:
+        raise InvalidInputError(
+            f"y is a structured array of {', '.join(map(repr, array.dtype.names))}; take RuleEnsembleSurvival for "
+            "survival times, or one of its columns."
+        )
     if array.dtype.kind == "c":
         raise InvalidInputError(f"Complex data not supported: y must be real numbers or labels; got {array.dtype}.")
     array = np.asarray(column_or_1d(array, warn=True))
@@ -246,19 +251,22 @@ def check_offset(exposure: Any, offset: Any, n_rows: int, *, log_link: bool) -> 
     """
     if exposure is not None and not log_link:
         raise InvalidInputError(
-            "`exposure` is for losses of rates, 'poisson', 'gamma' and 'tweedie'; for others give what is to be added "
-            "as `offset`."
+            "`exposure` is for a RuleEnsembleRegressor with the loss 'poisson', 'gamma' or 'tweedie'; for its other "
+            "losses give what is to be added as `offset`."
         )
     known = None
     for name, given in (("exposure", exposure), ("offset", offset)):
         if given is None:
             continue
         _check_unmasked(given, name)
-        values = check_array(given, ensure_2d=False, dtype=np.float64, input_name=name)
+        values = _read_numbers(given, name)
         if values.shape != (n_rows,):
             raise InvalidInputError(
                 f"`{name}` must hold one number for each of the {n_rows} rows; got the shape {values.shape}."
             )
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InvalidInputError(f"`{name}` is missing or infinite in row {row} ({values[row]}); drop such rows.")
         if name == "exposure":
             if (values <= 0.0).any():
                 row = int(np.argmax(values <= 0.0))
@@ -268,6 +276,14 @@ def check_offset(exposure: Any, offset: Any, n_rows: int, *, log_link: bool) -> 
             values = np.log(values)
         known = values if known is None else known + values
     return known
+
+
+def _read_numbers(given: Any, name: str) -> FloatArray:
+    """Return numbers as float64, NaN where missing."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"`{name}` must hold numbers; got something else. Convert it to numbers.") from None
 
 
 def find_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from rulegrove._typing import FloatArray
+from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.design.statistics import Margins
@@ -28,6 +29,24 @@ def shift(values: T, exponent: int) -> T:
     with np.errstate(over="ignore", under="ignore"):
         shifted: T = np.ldexp(values, exponent)
     return shifted if isinstance(values, np.ndarray) else float(shifted)
+
+
+def check_size(loss: str, size: float) -> None:
+    """Refuse a target whose size in the units of a loss is no number any more once it is squared.
+
+    Examples
+    --------
+    >>> check_size("poisson", 1e100)
+    Traceback (most recent call last):
+        ...
+    rulegrove.exceptions.InvalidInputError: loss='poisson' cannot add up numbers of the size of 1e+100; give the \
+target in another unit, or drop rows that are far from all others.
+    """
+    if abs(math.frexp(size)[1]) > SAFE or not math.isfinite(size):
+        raise InvalidInputError(
+            f"loss={loss!r} cannot add up numbers of the size of {size:.3g}; give the target in another unit, or drop "
+            "rows that are far from all others."
+        )
 
 
 def _exponent(size: float) -> int:

@@ -40,6 +40,7 @@ from rulegrove.estimators.number import Number
 from rulegrove.estimators.pipeline import Training, make_growth, prepare_solver, read_training
 from rulegrove.estimators.presets import OF_SELECTOR, find_settings, settle_preset
 from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.several import name_numbers
 from rulegrove.estimators.target import Target
 from rulegrove.estimators.voting import VotedRule, count_top, follow_points, mean_shares, share_matrix
 from rulegrove.exceptions import InvalidInputError
@@ -255,6 +256,11 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         self
         """
         check_parameters(self)
+        if name_numbers(y):
+            raise InvalidInputError(
+                f"RuleAttributeSelector is for classes or one number; got a y of the shape {np.shape(y)}. Select for "
+                "each column by itself, or read `feature_importances_` of another estimator that takes it."
+            )
         used = settle_preset(self)
         target: Target = Classes() if used._is_classes(y) else Number()
         settings = used._read_parameters()

@@ -11,10 +11,12 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.terms import Terms
 from rulegrove.estimators import autos
 from rulegrove.estimators._coding import Bent
+from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._lists import MadeLists
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._units import check_size
 from rulegrove.estimators.figures import Agreement, NumberFigures, judge_numbers
 from rulegrove.estimators.loss_figures import LevelFigures
 from rulegrove.estimators.loss_judging import judge_levels
@@ -42,7 +44,10 @@ def check_levels(quantile: Any) -> tuple[float, ...]:
     >>> check_levels(0.9), check_levels([0.9, 0.1])
     ((0.9,), (0.1, 0.9))
     """
-    values = np.atleast_1d(np.asarray(quantile, dtype=np.float64))
+    try:
+        values = np.atleast_1d(np.asarray(quantile, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or not values.size or not ((values > 0.0) & (values < 1.0)).all():
         raise InvalidInputError(f"`quantile` must be a level between 0 and 1, or several of them; got {quantile!r}.")
     if len(np.unique(values)) < len(values):
@@ -90,6 +95,8 @@ class _Robust(Number):
         scale = 1.5 * float(Quantile(0.5).best_constant(distances, weights))  # near a standard deviation
         if not scale > 0.0:  # more than half of the numbers are the same
             scale = float(np.average(distances, weights=weights)) or 1.0
+        check_size(self.name, scale)
+        check_size(self.name, max(float(np.max(distances[weights > 0.0], initial=0.0)), scale))
         numbers = sampled.y / scale - middle / scale
         quantiles = tuple(float(Quantile(level).best_constant(numbers, weights)) for level in self._levels)
         coding = Bent(self._levels, quantiles, middle, scale)
@@ -216,6 +223,15 @@ class Level(_Robust):
     def tell_error(self, error: FloatArray, standard_error: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the pinball loss."""
         return error, standard_error
+
+    def check_constraints(self, constraints: Constraints) -> None:
+        """Refuse signs and forced rules for several levels, which are solved for together."""
+        if len(self.levels) > 1 and (constraints.monotonic is not None or constraints.forced):
+            asked = "force_rules" if constraints.forced else "monotonic"
+            raise InvalidInputError(
+                f"`{asked}` is not for several quantiles, which are solved for together so that they never cross; fit "
+                "a model for each level."
+            )
 
     def together(self, solver: BaseSolver) -> Joint | None:
         """Return a grouped fit of several levels."""

@@ -155,7 +155,7 @@ class HazardFigures(Figures):
         Whether rows differ in weight.
     concordance : float
         Share of pairs of rows, of which one is known to have had its event first, whose risks are in that order; 0.5
-        is chance.
+        is chance; NaN where there is no such pair.
     n_events : int
 
     Examples
@@ -168,20 +168,26 @@ class HazardFigures(Figures):
     n_events: int
 
     @property
+    def _shown(self) -> str:
+        """The concordance, which rows without a pair to compare do not have."""
+        return UNKNOWN if np.isnan(self.concordance) else f"{self.concordance:.3f}"
+
+    @property
     def table(self) -> dict[str, str]:
         """The figures by their names."""
-        return {"Concordance (0.5 by chance)": f"{self.concordance:.3f}", "Events": f"{self.n_events:,}"}
+        return {"Concordance (0.5 by chance)": self._shown, "Events": f"{self.n_events:,}"}
 
     @property
     def words(self) -> str:
         """The figures beside chance."""
-        return f"concordance {self.concordance:.3f} (0.5 by chance), {self.n_events:,} events"
+        share = "no pairs to compare" if np.isnan(self.concordance) else f"concordance {self._shown} (0.5 by chance)"
+        return f"{share}, {self.n_events:,} event{'' if self.n_events == 1 else 's'}"
 
     @property
     def headlines(self) -> dict[str, str]:
         """What the figures to see first are of, with the figures."""
         return {
-            "concordance held out; 0.5 by chance": f"{self.concordance:.3f}",
+            "concordance held out; 0.5 by chance": self._shown,
             "events among the held-out rows": f"{self.n_events:,}",
         }
 

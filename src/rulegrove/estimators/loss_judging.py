@@ -9,6 +9,8 @@ from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability, judge_numb
 from rulegrove.estimators.loss_figures import LevelFigures, RateFigures, SeveralFigures
 from rulegrove.losses import Quantile, SmoothLoss, Tweedie
 
+ROUNDING = 1e-12  # of sums of losses, in units of a loss: where less is there to explain, rates are one
+
 
 @dataclass(frozen=True)
 class RateAgreement:
@@ -55,10 +57,16 @@ class RateAgreement:
 
     @property
     def score(self) -> float:
-        """The share of the deviance of the mean rate that is explained."""
+        """The share of the deviance of the mean rate that is explained; of rates that are one, whether they are met."""
         mean, loss = np.array([self.total / self.weight]), Tweedie(self.power)
         base = self.weight * float(loss.value(mean, np.log(np.maximum(mean, np.finfo(np.float64).tiny)))[0])
-        return 1.0 - (self.loss - self.least) / (base - self.least) if base > self.least else float("nan")
+        rounding = ROUNDING * (abs(base) + abs(self.least) + self.weight * float(mean[0]) ** (2.0 - self.power))
+        return _share_explained(self.loss - self.least, base - self.least, rounding)
+
+
+def _share_explained(loss: float, base: float, rounding: float) -> float:
+    """Return the share of a loss that is explained; where there is none, 1 if none is left and 0 otherwise."""
+    return 1.0 - loss / base if base > rounding else float(loss <= rounding)
 
 
 def judge_rates(
@@ -87,13 +95,14 @@ def judge_rates(
     with np.errstate(over="ignore"):
         predicted = np.exp(scores)
     deviance = 2.0 * float(np.average(loss.excess(observed, scores), weights=weights))
-    level = np.full_like(scores, np.log(base))
+    level = np.full_like(scores, np.log(max(base, np.finfo(np.float64).tiny)))
     base_deviance = 2.0 * float(np.average(loss.excess(observed, level), weights=weights))
+    rounding = ROUNDING * float(np.average(loss.curvature(observed, level), weights=weights))
     return RateFigures(
         n_rows=len(observed),
         honest=honest,
         weighted=weights is not None,
-        d2=1.0 - deviance / base_deviance if base_deviance > 0.0 else float(deviance == 0.0),
+        d2=_share_explained(deviance, base_deviance, rounding),
         deviance=deviance,
         base_deviance=base_deviance,
         mean=float(np.average(observed, weights=weights)),

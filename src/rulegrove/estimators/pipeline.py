@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from rulegrove._progress import Progress
 from rulegrove._threads import one_blas_thread
@@ -37,7 +37,7 @@ from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.losses import LOSSES
+from rulegrove.losses import LOSSES, Gamma, Loss, Poisson, Tweedie, find_loss
 from rulegrove.refit import Ridge
 from rulegrove.rules.rule import Rule
 from rulegrove.selection import Selection
@@ -246,6 +246,9 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     return replace(fit, front=front).shorten(settings.max_terms, settings.max_rules)
 
 
+RATES = {loss.name for loss in (Poisson, Gamma, Tweedie)}
+
+
 def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
     """Return the solver, one given by name with a loss that suits the target; refuse what cannot work."""
     chosen = settings.is_open("solver") and settings.validates
@@ -256,17 +259,35 @@ def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
         asked = getattr(settings, name)
         if asked is not None and asked is not False and not solver.takes_constraints:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
-    if solver.loss_name not in target.losses and not chosen:  # a path of squares finds terms for any loss
-        if not isinstance(settings.solver, str):
-            why = f", which is for {target.others}"
-            raise InvalidInputError(
-                f"A target of {target.values} cannot use {type(solver.given).__name__}(loss={solver.loss!r})"
-                f"{why if solver.loss_name in LOSSES else ''}; "
-                f"give it loss={' or '.join(repr(name) for name in target.losses)}."
-            )
-        solver.set_params(loss=target.losses[0])
     target.check_settings(settings, solver)
-    return solver
+    return solver if chosen else match_loss(solver, target, named=isinstance(settings.solver, str))
+
+
+def match_loss(solver: BaseSolver, target: Target, *, named: bool) -> BaseSolver:
+    """Return a solver with a loss that suits the target, one that is given by name with the loss of the target."""
+    wanted, name = target.own_loss, type(solver.given).__name__
+    if solver.loss_name in target.losses:  # a name alone tells no power
+        keeps = isinstance(solver.loss, Loss) or not isinstance(wanted, Loss)
+        return solver if keeps else give_loss(solver, wanted)
+    if not solver.takes_loss(find_loss(wanted)):
+        raise InvalidInputError(
+            f"{name} cannot take loss={wanted!r}, by which the terms of this target are found; take solver='glmnet', "
+            "or leave `solver` out."
+        )
+    if named:
+        return give_loss(solver, wanted)
+    others = "rates" if solver.loss_name in RATES else target.others
+    why = f", which is for {others}" if solver.loss_name in LOSSES else ""
+    subject = f"A target of {target.values} cannot use {name}(loss={solver.loss!r}){why}"
+    if isinstance(find_loss(wanted), (Poisson, Gamma, Tweedie)):
+        subject = f"A fit by loss={wanted!r} cannot use {name}(loss={solver.loss!r})"
+    raise InvalidInputError(f"{subject}; give it loss={' or '.join(map(repr, [wanted, *target.losses[1:]]))}.")
+
+
+def give_loss(solver: BaseSolver, loss: str | Loss) -> BaseSolver:
+    """Return a copy of a solver with another loss."""
+    changed: BaseSolver = clone(solver).set_params(loss=loss)
+    return changed
 
 
 def read_training(source: Source, target: Target, settings: Settings, solver: BaseSolver, chance: Chance) -> Training:

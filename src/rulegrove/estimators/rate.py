@@ -12,15 +12,17 @@ from rulegrove.estimators._coding import Ratios
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._units import check_size
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.loss_figures import RateFigures
 from rulegrove.estimators.loss_judging import RateAgreement, judge_rates
 from rulegrove.estimators.meaning import RateMeaning
 from rulegrove.estimators.model import Fitted, RuleModel
+from rulegrove.estimators.settings import Settings
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.likelihoods import OfRates
-from rulegrove.losses import Gamma, Loss, Poisson, SmoothLoss, Squared, Tweedie
+from rulegrove.losses import Gamma, Loss, Poisson, SmoothLoss, Squared, Tweedie, find_loss
 from rulegrove.projection import OfMeans
 from rulegrove.solvers import BaseSolver
 
@@ -44,7 +46,7 @@ class Rate(Target):
     (array([1.5, 0. ]), array([2. , 0.5]))
     """
 
-    others = "two classes"
+    others = "other targets"
     values = "numbers"
 
     power: float = 1.0
@@ -60,6 +62,11 @@ class Rate(Target):
     def losses(self) -> tuple[str, ...]:  # type: ignore[override]
         """Losses that a solver may have."""
         return (self.loss.name,)
+
+    @property
+    def own_loss(self) -> str | Loss:
+        """The loss, by its name if that tells all."""
+        return self.loss.name if find_loss(self.loss.name) == self.loss else self.loss
 
     @property
     def projection(self) -> OfMeans:
@@ -83,28 +90,37 @@ class Rate(Target):
 
     def check(self, y: Any, n_rows: int) -> AnyArray:
         """Return the values as finite float64, none of them negative."""
-        values = check_regression_target(self, y, n_rows)
-        wrong = values <= 0.0 if self.power == 2.0 else values < 0.0
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            least = "more than 0" if self.power == 2.0 else "0 or more"
-            raise InvalidInputError(
-                f"loss={self.loss.name!r} is for targets of {least}; got {values[row]:g} in row {row}. Drop such rows, "
-                "or take loss='squared'."
-            )
+        values = self.check_observed(y, n_rows)
         if not values.any():
             raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0; all of them are 0.")
         return values
 
     def check_observed(self, y: Any, n_rows: int) -> AnyArray:
-        """Return the values as finite float64."""
-        return check_regression_target(self, y, n_rows)
+        """Return the values as finite float64, none of them negative; all may be 0."""
+        values = check_regression_target(self, y, n_rows)
+        wrong = values <= 0.0 if self.power == 2.0 else values < 0.0
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            least = "more than 0" if self.power == 2.0 else "0 or more"
+            other = "squared" if (values < 0.0).any() else "tweedie"
+            raise InvalidInputError(
+                f"loss={self.loss.name!r} is for targets of {least}; got {values[row]:g} in row {row}. Drop such rows, "
+                f"or take loss={other!r}."
+            )
+        return values
+
+    def check_settings(self, settings: Settings, solver: BaseSolver) -> None:
+        """Refuse a solver with another power."""
+        if isinstance(solver.loss, Tweedie) and solver.loss_name == self.loss.name and solver.loss != self.loss:
+            raise InvalidInputError(
+                f"The fit has power={self.power!r} and its solver loss={solver.loss!r}; give both the same power."
+            )
 
     def take_offset(
         self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
     ) -> tuple[AnyArray, FloatArray | None]:
         """Return rates, and weights by which their loss is that of totals."""
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             rates, own = y * np.exp(-offset), np.exp((2.0 - self.power) * offset)
         if not (np.isfinite(rates).all() and np.isfinite(own).all() and (own > 0.0).all()):
             raise InvalidInputError(
@@ -116,9 +132,13 @@ class Rate(Target):
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
         """Return the target with the mean rate of the sample, by which rates are divided."""
         weights = sampled.weights
-        mean = float(np.average(sampled.y, weights=weights))
-        if not mean > 0.0:
+        rates = sampled.y if weights is None else np.where(weights > 0.0, sampled.y, 0.0)
+        largest = float(rates.max())
+        if not largest > 0.0:
             raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0 in a row that counts.")
+        check_size(self.loss.name, largest)
+        mean = float(np.average(rates, weights=weights))
+        check_size(self.loss.name, largest / mean if mean > 0.0 else np.inf)
         return replace(self, code=TargetCode(coding=Ratios(mean)).weighing(weights))
 
     @property

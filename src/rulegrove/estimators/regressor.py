@@ -319,14 +319,20 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         names = name_numbers(y)
         if names and self.loss != "squared":
             raise InvalidInputError(
-                f"loss={self.loss!r} is for one number; got a y of {len(names)} columns. Fit each column by itself, as "
-                "scikit-learn's MultiOutputRegressor does, or take loss='squared'."
+                f"loss={self.loss!r} is for one number; got a y of the shape {np.shape(y)}. Fit each column by itself, "
+                "as scikit-learn's MultiOutputRegressor does, or take loss='squared'."
             )
         return settings, self._make_several(names) if names else target
 
     def _make_several(self, names: tuple[str, ...]) -> Several:
         """Return the target of several numbers."""
         return Several(names=names, shared=self.multioutput == "shared")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss in POWERS
+        tags.target_tags.multi_output = self.loss == "squared"
+        return tags
 
     def recall_target(self) -> Target:
         """Return the target as the fit has left it, or as `make_target` does before any fit."""

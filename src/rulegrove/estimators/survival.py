@@ -224,7 +224,10 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     @property
     def event_times_(self) -> FloatArray:
         """Times at which the cumulative hazard of the baseline rises."""
-        return self.find_baseline().times
+        try:
+            return self.find_baseline().times
+        except InvalidInputError as error:  # as an attribute that is not there
+            raise AttributeError(str(error)) from None
 
     def find_baseline(self) -> Baseline:
         """Return the baseline, which held-out rows tell."""
@@ -249,10 +252,11 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         Returns
         -------
         float
-            Harrell's concordance: 0.5 by chance, 1 if every order is right.
+            Harrell's concordance: 0.5 by chance, 1 if every order is right, NaN where no pair can be compared.
         """
         scores = self._scores(X)
-        return concordance(read_survival(y, len(scores)), scores, check_weights(sample_weight, len(scores)))
+        times = read_survival(y, len(scores), need_events=False)
+        return concordance(times, scores, check_weights(sample_weight, len(scores)))
 
 
 def _make_functions(times: FloatArray, values: FloatArray, start: float) -> AnyArray:

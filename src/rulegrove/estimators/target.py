@@ -68,6 +68,11 @@ class Target(ABC):
         return OfNumbers()
 
     @property
+    def own_loss(self) -> str | Loss:
+        """The loss that a solver without one that suits is given."""
+        return self.losses[0]
+
+    @property
     def likelihood(self) -> Likelihood | None:
         """What the terms of the path are solved for by; None for squared errors, of which sums tell all."""
         return None
