@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from rulegrove.engines.base import Batch
-from rulegrove.engines.reading import Layout, read_labels, read_numbers
+from rulegrove.engines.reading import Layout
+from rulegrove.engines.values import read_labels, read_numbers
 from rulegrove.exceptions import InvalidInputError
 
 ROWS = pa.record_batch(

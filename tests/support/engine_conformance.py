@@ -17,9 +17,10 @@ from rulegrove.design.linear import fit_linear_terms
 from rulegrove.engines.base import Batch
 from rulegrove.engines.counting import CodedRows, CountTask
 from rulegrove.engines.fitting import fit_over
-from rulegrove.engines.predicting import make_task, score_over
+from rulegrove.engines.predicting import make_task
 from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import DrawTask, draw_sample
+from rulegrove.engines.scoring import score_over
 from rulegrove.estimators import autos
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import HashFolds, RowCode, TargetCode

@@ -24,7 +24,7 @@ def check_known(model: "Ensemble", known: Mapping[str, str]) -> None:
     """Refuse columns that a model has no use for."""
     if not known:
         return
-    from rulegrove.engines.reading import Known
+    from rulegrove.engines.beside import Known
 
     Known.of(tuple(known.values()), model.recall_target(), known.get("exposure"), known.get("offset"))
 

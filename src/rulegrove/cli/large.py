@@ -18,13 +18,15 @@ from rulegrove.cli.spreadsheets import mark_text
 from rulegrove.cli.training import Facts, Roles, check_text_target, check_values, find_roles, sort_kinds
 from rulegrove.cli.words import count
 from rulegrove.cli.writing import needs_marks
+from rulegrove.engines.beside import Beside, Known, as_times
 from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.predicting import predict_over
-from rulegrove.engines.reading import Known, Layout, is_number
+from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.engines.target import look_at
+from rulegrove.engines.values import is_number
 from rulegrove.estimators._judging_rules import Asking
 from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.exceptions import InvalidInputError
@@ -70,6 +72,8 @@ class LargeTraining:
             model,
             roles.target,
             weights=roles.weights,
+            event=self.layout.beside.event,
+            entry=self.layout.beside.entry,
             exposure=known.exposure,
             offset=known.offset,
             drop=roles.drop,
@@ -79,7 +83,7 @@ class LargeTraining:
         """Return attributes and target of rows to show a model on: a sample, of rates where there is an exposure."""
         layout = replace(self.layout, kind=model.recall_target())
         drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
-        return drawn.rows, drawn.y
+        return drawn.rows, drawn.y if layout.beside.event is None else as_times(drawn.y)
 
 
 def read_large(
@@ -107,15 +111,18 @@ def read_large(
     look = look_at(engine, target, progress.stage("Reading the target"))
     progress.close()
     n_rows, labels = look.n_rows - look.n_missing, list(look.counts or ())
-    if look.counts is not None or not n_rows:
-        check_values(target, labels)
     types = {field.name: field.type for field in engine.schema}
-    if not is_number(types[target]):
-        check_text_target(target, labels, columns.task)
-    task = look.task if columns.task == "auto" else columns.task
+    if roles.spells:
+        task = "survival"
+    else:
+        if look.counts is not None or not n_rows:
+            check_values(target, labels)
+        if not is_number(types[target]):
+            check_text_target(target, labels, columns.task)
+        task = look.task if columns.task == "auto" else columns.task
     values = "classes" if task == "classification" else "numbers"
-    known = Known(**roles.known)
-    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop, known=known)
+    known, beside = Known(**roles.known), Beside(**roles.spells)
+    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside)
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
         size=f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part",
@@ -125,7 +132,7 @@ def read_large(
         task=task,
         counts=look.counts or {},
         span=(look.low, look.high, look.mean),
-        known=roles.known,
+        known={**roles.known, **roles.spells},
         kinds=sort_kinds(
             layout.attributes,
             lambda name: pa.types.is_temporal(types[name]) and name not in roles.categorical,

@@ -356,7 +356,7 @@ def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
 
 def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
     """Return the target of the rows that have one."""
-    from rulegrove.engines.reading import read_labels
+    from rulegrove.engines.values import read_labels
 
     if not known.num_rows:
         raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")

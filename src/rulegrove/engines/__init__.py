@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from rulegrove.engines.examining import rule_evidence
     from rulegrove.engines.fitting import fit
     from rulegrove.engines.keeping import FitStatistics, collect, refit
-    from rulegrove.engines.predicting import predict, score
+    from rulegrove.engines.predicting import predict
+    from rulegrove.engines.scoring import score
     from rulegrove.engines.statistics_file import load_statistics
 
 __all__ = ["FitStatistics", "collect", "drift", "fit", "load_statistics", "predict", "refit", "rule_evidence", "score"]
@@ -26,7 +27,7 @@ _HOMES = {
     "predict": "predicting",
     "refit": "keeping",
     "rule_evidence": "examining",
-    "score": "predicting",
+    "score": "scoring",
 }
 
 

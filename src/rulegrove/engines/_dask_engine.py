@@ -154,7 +154,7 @@ class DaskEngine(Engine):
             n_rows = [look.pop(0) for look in looks]
             for place, column in enumerate(columns if unclear else ()):
                 types[column] = self._join([look[place] for look in looks], column)
-        plain = {table.target, *table.given.values()}
+        plain = {*table.targets, *table.given.values()}
         return n_rows, {name: plain_type(kind) if name in plain else kind for name, kind in types.items()}
 
     def _join(self, found: Sequence[pa.DataType], column: str) -> pa.DataType:

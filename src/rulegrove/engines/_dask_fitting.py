@@ -14,11 +14,12 @@ from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.engines._dask_engine import DaskEngine, find_client
 from rulegrove.engines._dask_tables import DaskTable, check_attributes, is_array, make_table, place_column
 from rulegrove.engines.base import BATCH_ROWS, naming
+from rulegrove.engines.beside import Known
 from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.keeping import FitStatistics, collect_over
-from rulegrove.engines.predicting import add_known, score_over, score_rows
-from rulegrove.engines.reading import Known
+from rulegrove.engines.predicting import add_known, score_rows
+from rulegrove.engines.scoring import score_over
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._judging_rules import Asking
 from rulegrove.estimators.evidence import RuleEvidence
@@ -36,6 +37,8 @@ def fit(
     y: Any,
     *,
     weights: Any = None,
+    event: Any = None,
+    entry: Any = None,
     exposure: Any = None,
     offset: Any = None,
     drop: Sequence[str] = (),
@@ -52,15 +55,18 @@ def fit(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted in place.
     X : dask DataFrame or Array of shape (n_rows, n_features)
         The attributes; a data frame may hold the target and the weights as well. Texts and categories are welcome,
         categories that differ between partitions too.
     y : str, dask Series or Array of shape (n_rows,)
-        The target, or the name of its column. Partitions must hold the same rows as those of X.
+        The target, or the name of its column. Partitions must hold the same rows as those of X. Several numbers are a
+        list of names, a dask DataFrame, or an Array of shape (n_rows, n_numbers).
     weights : str, dask Series or Array of shape (n_rows,), optional
         Weights, or the name of their column.
+    event, entry : str, dask Series or Array of shape (n_rows,), optional
+        Of survival times, as in `rulegrove.engines.fit`, or the names of their columns.
     exposure, offset : str, dask Series or Array of shape (n_rows,), optional
         As in `rulegrove.engines.fit`, or the names of their columns.
     drop : sequence of str
@@ -88,7 +94,7 @@ def fit(
 
     See Also
     --------
-    DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor : The same as estimators.
+    DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor, DaskRuleEnsembleSurvival : The same as estimators.
 
     Examples
     --------
@@ -102,11 +108,11 @@ def fit(
     >>> fit(model, table, "class").predict(table)  # doctest: +SKIP
     """
     client = find_client(client)
-    table = make_table(X, y, weights, exposure, offset)
+    table = make_table(X, y, weights=weights, event=event, entry=entry, exposure=exposure, offset=offset)
     return fit_over(
         DaskEngine(table, client, batch_rows),
         model,
-        table.target,
+        table.targets,
         **table.given,
         drop=drop,
         named=table.has_names,
@@ -122,7 +128,7 @@ def predict(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator, wherever it was fitted.
     X : dask DataFrame or Array of shape (n_rows, n_features)
         A data frame needs the columns that the terms of the model speak of, in any order among any others; an array
@@ -136,7 +142,7 @@ def predict(
     Returns
     -------
     dask Series, DataFrame or Array
-        For a data frame a Series named as the method, or a DataFrame with one column for each class or level of
+        For a data frame a Series named as the method, or a DataFrame with one column for each class, number or level of
         quantiles, with the index and the partitions of X. For an array an array with the same blocks of rows, of
         unknown sizes too. The values are those of the model in memory, bit for bit.
 
@@ -267,6 +273,8 @@ def score(
     y: Any,
     *,
     weights: Any = None,
+    event: Any = None,
+    entry: Any = None,
     exposure: Any = None,
     offset: Any = None,
     client: Any = None,
@@ -275,19 +283,19 @@ def score(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted estimator, wherever it was fitted.
-    X, y, weights, exposure, offset, client
+    X, y, weights, event, entry, exposure, offset, client
         As in `fit`.
 
     Returns
     -------
     float
-        As ``model.score``: the share of the right classes, R squared, or the share of the deviance of rates that is
-        explained.
+        As ``model.score`` and `rulegrove.engines.score`.
     """
-    local, engine, table = _open_fitted(model, client, X, y, weights, exposure, offset)
-    return score_over(engine, local, table.target, **table.given)
+    beside = {"weights": weights, "event": event, "entry": entry, "exposure": exposure, "offset": offset}
+    local, engine, table = _open_fitted(model, client, X, y, **beside)
+    return score_over(engine, local, table.targets, **table.given)
 
 
 def rule_evidence(
@@ -315,16 +323,17 @@ def rule_evidence(
     -------
     RuleEvidence
     """
-    local, engine, table = _open_fitted(model, client, X, y, weights)
-    asking = Asking(level, false_discovery_rate)
-    return examine_over(engine, local, table.target, weights=table.weights, asking=asking)
+    local, engine, table = _open_fitted(model, client, X, y, weights=weights)
+    return examine_over(engine, local, table.targets, **table.given, asking=Asking(level, false_discovery_rate))
 
 
-def _open_fitted(model: BaseRuleEnsemble, client: Any, *columns: Any) -> tuple[BaseRuleEnsemble, DaskEngine, DaskTable]:
+def _open_fitted(
+    model: BaseRuleEnsemble, client: Any, X: Any, y: Any, **others: Any
+) -> tuple[BaseRuleEnsemble, DaskEngine, DaskTable]:
     """Return a fitted estimator that goes by the names of a table, and the table of X, y, weights and so on."""
     check_is_fitted(model)
     client = find_client(client)
-    table = make_table(*columns)
+    table = make_table(X, y, **others)
     local = copy.copy(model)
     if not table.has_names:
         check_number(model, len(table.names))
@@ -347,4 +356,4 @@ def collect(statistics: FitStatistics, X: Any, y: Any, *, weights: Any = None, c
     FitStatistics
         Of the new rows alone, to be merged with the old ones.
     """
-    return collect_over(DaskEngine(make_table(X, y, weights), find_client(client)), statistics)
+    return collect_over(DaskEngine(make_table(X, y, weights=weights), find_client(client)), statistics)

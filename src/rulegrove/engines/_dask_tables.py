@@ -12,7 +12,7 @@ import pyarrow as pa
 from dask.delayed import Delayed
 
 from rulegrove.engines._dask_parquet import verify_files
-from rulegrove.engines.reading import is_number
+from rulegrove.engines.values import is_number
 from rulegrove.exceptions import InvalidInputError
 
 _TEXT = pa.large_string()
@@ -74,29 +74,22 @@ class DaskTable:
         Of the columns of X.
     beside : dict of str to dask Series or Array of one dimension
         Columns that are not in X.
-    target : str
-        Name of the target's column.
-    weights, exposure, offset : str or None
-        Names of their columns.
+    targets : tuple of str
+        Names of the target's columns.
+    given : dict of str to str
+        Names of the columns that are no attributes, beside the target, by what they are.
     """
 
     X: Any
     names: tuple[str, ...]
     beside: Mapping[str, Any]
-    target: str
-    weights: str | None = None
-    exposure: str | None = None
-    offset: str | None = None
+    targets: tuple[str, ...]
+    given: Mapping[str, str]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""
         return (*self.names, *self.beside)
-
-    @property
-    def given(self) -> dict[str, str | None]:
-        """Names of the columns that are no attributes, beside the target, by what they are."""
-        return {"weights": self.weights, "exposure": self.exposure, "offset": self.offset}
 
     @property
     def has_names(self) -> bool:
@@ -133,28 +126,37 @@ class DaskTable:
         return PartReader(inside, beside, {name: types[name] for name in self.columns if name in types})
 
 
-def make_table(X: Any, y: Any, weights: Any = None, exposure: Any = None, offset: Any = None) -> DaskTable:
+def make_table(X: Any, y: Any, **others: Any) -> DaskTable:
     """Check that dask collections fit together.
 
     Parameters
     ----------
     X : dask DataFrame or Array of shape (n_rows, n_features)
     y : str, dask Series or Array of shape (n_rows,)
-        The target, or its name in X.
-    weights : str, dask Series or Array of shape (n_rows,), optional
-        Weights, or their name in X.
-    exposure, offset : str, dask Series or Array of shape (n_rows,), optional
-        Likewise.
+        The target, or its name in X. Of several numbers a list of names, a DataFrame or an Array of two dimensions.
+    **others : str, dask Series or Array of shape (n_rows,), or None
+        Weights and the like, or their names in X, by what `fit_over` calls them.
     """
     X, names = check_attributes(X)
     X = X if is_array(X) else verify_files(X)
     beside: dict[str, Any] = {}
-    target = place_column(X, names, beside, y, "target")
-    others = {"weights": weights, "exposure": exposure, "offset": offset}
+    columns = _split_target(y)
+    targets = tuple(place_column(X, names, beside, values, "target", name) for name, values in columns)
     given = {
         role: place_column(X, names, beside, values, role) for role, values in others.items() if values is not None
     }
-    return DaskTable(X, names, beside, target, **given)
+    return DaskTable(X, names, beside, targets, given)
+
+
+def _split_target(y: Any) -> list[tuple[str, Any]]:
+    """Return the columns of a target, each with the name that it is to have beside X."""
+    if isinstance(y, list):
+        return [("target", name) for name in y]
+    if isinstance(y, dd.DataFrame):
+        return [(str(name), y[name]) for name in y.columns]
+    if is_array(y) and y.ndim == 2:
+        return [(f"y{place}", y[:, place]) for place in range(y.shape[1])]
+    return [("target", y)]
 
 
 def is_array(part: Any) -> bool:
@@ -192,8 +194,13 @@ def check_attributes(X: Any) -> tuple[Any, tuple[str, ...]]:
     return X.rechunk({1: -1}), tuple(f"x{place}" for place in range(X.shape[1]))
 
 
-def place_column(X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, role: str) -> str:
-    """Return the name of the target, the weights or the like, which are put beside X unless they are in it."""
+def place_column(
+    X: Any, names: tuple[str, ...], beside: dict[str, Any], values: Any, role: str, name: str | None = None
+) -> str:
+    """Return the name of the target, the weights or the like, which are put beside X unless they are in it.
+
+    What is put there is called by its role, unless another `name` is given.
+    """
     if isinstance(values, str):
         if is_array(X):
             raise InvalidInputError(f"X is an array, whose columns have no names; give the {role} as a dask Array.")
@@ -205,7 +212,7 @@ def place_column(X: Any, names: tuple[str, ...], beside: dict[str, Any], values:
             f"The {role} must be a column name, a dask Series or a dask Array of one dimension; got a "
             f"{type(values).__module__}.{type(values).__name__}."
         )
-    name = role
+    name = role if name is None else name
     while name in names or name in beside:
         name += "_"
     beside[name] = _align(X, values if is_array(values) else verify_files(values), role)

@@ -63,7 +63,7 @@ class CodedRows:
             rows = rows.take(rows.below(self.seed, self.limit))
         if not rows.positions.size:
             return mark, None
-        coded = self.code.read(rows.y, rows.weights, rows.positions)
+        coded = self.code.read(*self.layout.beside.expose(rows.y, rows.weights), rows.positions)
         return mark, (encode_rows(rows.rows, self.code.features), *coded)
 
 

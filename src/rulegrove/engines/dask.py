@@ -7,7 +7,11 @@ about the fit and wait for nobody: one that dies has its tasks run again elsewhe
 """
 
 try:
-    from rulegrove.engines._dask_estimators import DaskRuleEnsembleClassifier, DaskRuleEnsembleRegressor
+    from rulegrove.engines._dask_estimators import (
+        DaskRuleEnsembleClassifier,
+        DaskRuleEnsembleRegressor,
+        DaskRuleEnsembleSurvival,
+    )
     from rulegrove.engines._dask_fitting import collect, fit, predict, rule_evidence, score
     from rulegrove.engines._dask_parquet import verify_files
 except ModuleNotFoundError as error:
@@ -18,6 +22,7 @@ except ModuleNotFoundError as error:
 __all__ = [
     "DaskRuleEnsembleClassifier",
     "DaskRuleEnsembleRegressor",
+    "DaskRuleEnsembleSurvival",
     "collect",
     "fit",
     "predict",

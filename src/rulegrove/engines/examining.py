@@ -1,6 +1,6 @@
 """Rules counted on rows that did not choose them, in a table of parts: one pass, and what it says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ from rulegrove._progress import Progress
 from rulegrove._validation import find_codes
 from rulegrove.columns import Columns, encode_columns
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
+from rulegrove.engines.beside import Beside, list_targets
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.predicting import make_task
-from rulegrove.engines.reading import Labelled, Layout, check_names, take_attributes
+from rulegrove.engines.reading import Labelled, Layout, take_attributes
+from rulegrove.engines.values import check_names
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._evidence_counts import EvidenceCounter, EvidenceCounts
 from rulegrove.estimators._judging_rules import Asking, judge_rules
@@ -125,13 +127,20 @@ def rule_evidence(
 
 
 def examine_over(
-    engine: Engine, model: BaseRuleEnsemble, target: str, *, asking: Asking, weights: str | None = None
+    engine: Engine,
+    model: BaseRuleEnsemble,
+    target: str | Sequence[str],
+    *,
+    asking: Asking,
+    weights: str | None = None,
 ) -> RuleEvidence:
     """Check the rules of a fitted estimator on the table of an engine; as `rule_evidence`."""
-    model.recall_target().check_evidence()
-    own = make_task(model, engine.schema).model
-    check_names(engine.schema.names, [("target", target), ("weights", weights)])
-    layout = Layout(own.used_names, target, weights, model.recall_target().values)
+    kind, names = model.recall_target(), engine.schema.names
+    kind.check_evidence()
+    own, targets = make_task(model, engine.schema).model, list_targets(names, target)
+    Beside.of(names, kind, targets, None, None)  # which refuses several numbers
+    check_names(names, [("weights", weights)])
+    layout = Layout(own.used_names, targets[0], weights, kind.values)
     return examine_part(engine, own, model.rules_, layout, asking, model.verbose)
 
 

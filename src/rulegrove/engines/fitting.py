@@ -10,12 +10,14 @@ from rulegrove._progress import Progress
 from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
+from rulegrove.engines.beside import Beside, Known, as_times, list_targets
 from rulegrove.engines.counting import CodedRows, JudgeTask, count_over, run_marked
 from rulegrove.engines.examining import examine_part
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, check_squared, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import Known, Layout, Part
+from rulegrove.engines.reading import Layout, Part
 from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
+from rulegrove.engines.times import find_hazard
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._design import Request
@@ -35,9 +37,11 @@ M = TypeVar("M", bound=BaseRuleEnsemble)
 def fit_over(
     engine: Engine,
     model: M,
-    target: str,
+    target: str | Sequence[str],
     *,
     weights: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
     exposure: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] = (),
@@ -50,14 +54,15 @@ def fit_over(
     Parameters
     ----------
     engine : Engine
-        All columns but the target, the weights, the exposure, the offset and those to drop are attributes, in the order
-        of its `schema`.
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+        All columns but those that are named here are attributes, in the order of its `schema`.
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted in place.
-    target : str
-        Name of the column to predict. Rows without it are left out.
+    target : str or sequence of str
+        Name of the column to predict, or of several numbers. Rows without it are left out.
     weights : str, optional
         Name of the column of weights; rows of weight zero are left out.
+    event, entry : str, optional
+        Names of the columns that belong to a time, as in `fit`.
     exposure, offset : str, optional
         Names of the columns of what `BaseRuleEnsemble.fit` takes by these names.
     drop : sequence of str
@@ -74,9 +79,15 @@ def fit_over(
     model
         The same object, fitted.
     """
-    settings, kind = model.read_parameters()
+    names = engine.schema.names
+    targets = list_targets(names, target)
+    several = len(targets) > 1 and getattr(model, "loss", None) == "squared"
+    settings, kind = model.read_parameters(engine.schema.empty_table().select(targets) if several else None)
+    beside = Beside.of(names, kind, targets, event, entry)
     if keep_statistics:
-        check_squared(model)
+        check_squared(model, kind)
+    if settings.evidence is not None:
+        kind.check_evidence()
     if keep_statistics and offset is not None:
         raise InvalidInputError("keep_statistics=True keeps nothing of an `offset`; leave one of the two out.")
     if keep_statistics and settings.n_runs > 1:
@@ -88,14 +99,13 @@ def fit_over(
             "keep_statistics=True keeps what all rows say, and evidence='split' learns from half of them; take one "
             "of the two, and count rows of their own by `engines.rule_evidence`."
         )
-    names = engine.schema.names
     known = Known.of(names, kind, exposure, offset)
     if known.columns and settings.evidence is not None:
         raise InvalidInputError(
             "Rules are tested on rows as they are, without `exposure` or `offset`; leave `evidence` out, or give rates "
             "as the target with weights."
         )
-    layout = Layout.of(names, target, weights, values=kind.values, drop=drop, kind=kind, known=known)
+    layout = Layout.of(names, targets[0], weights, values=kind.values, drop=drop, kind=kind, known=known, beside=beside)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
     fitting = _Fitting(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
@@ -120,7 +130,7 @@ class _Fitting:
         """Read a small table and fit it as ever."""
         engine, layout, settings, kind = self.engine, self.layout, self.settings, self.kind
         drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
-        rows, y, weights = drawn.rows, drawn.y, drawn.weights
+        rows, y, weights = drawn.rows, as_times(drawn.y) if kind.timed else drawn.y, drawn.weights
         apart = self.model.set_apart(rows, y, weights, None, None, kind)
         learned = weights if apart is None else apart.learned_weights
         source = TableInMemory(rows, y, learned, target=kind, settings=settings)
@@ -150,9 +160,11 @@ class _Fitting:
 def fit(
     model: M,
     source: Any,
-    target: str,
+    target: str | Sequence[str],
     *,
     weights: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
     exposure: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] = (),
@@ -165,21 +177,28 @@ def fit(
 
     Up to 65,536 rows the table is read and fitted as ever. A larger one is read three times: to draw a sample, from
     which rules are grown, to count the rules over all rows, and to judge the lists of every length on all held-out
-    rows; memory depends on the number of rules, not on that of rows. The model is that of ``model.fit`` on the same
-    rows in memory: the same rules and counts, with coefficients that differ by rounding at most.
+    rows. Survival times are read twice before that, and their lists are judged on the rows drawn. Memory depends on the
+    number of rules, not on that of rows. The model is that of ``model.fit`` on the same rows in memory: the same rules
+    and counts, with coefficients that differ by rounding at most.
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted in place; its `cv` must be a number. ``verbose=1`` shows progress, `n_jobs` gives the threads.
     source : str, path, sequence of these, or table
         A Parquet file, folder, pattern or list of files, a pyarrow Table or Dataset, a DuckDB relation, a polars
         LazyFrame, anything with an Arrow stream, or a function that returns a new one; as in
         `rulegrove.engines.sources.open_source`.
-    target : str
-        Name of the column to predict. Rows without it are left out.
+    target : str or sequence of str
+        Name of the column to predict, of a RuleEnsembleSurvival that of the time, or names of several numbers for a
+        RuleEnsembleRegressor with the squared loss. Rows without it, or without one of several, are left out.
     weights : str, optional
         Name of the column of weights; rows of weight zero are left out.
+    event : str, optional
+        Of a RuleEnsembleSurvival, which needs it: name of the column that tells whether the event came at the time,
+        true or 1, or had not come by then.
+    entry : str, optional
+        Of a RuleEnsembleSurvival: name of the column that tells since when a row was watched.
     exposure : str, optional
         Name of the column that tells for how much each row stands, such as years at risk: numbers above 0, with which
         the target is a total and the model one of rates. For ``RuleEnsembleRegressor(loss="poisson")``, "gamma" and
@@ -198,7 +217,7 @@ def fit(
     keep_statistics : bool
         Whether the model gets `statistics_`, which can be saved and merged with those of later rows. The solver
         "auto" then solves once, by statistics alone, as `rulegrove.engines.refit` does; it leaves out the second solve,
-        which for classes needs rows. For classes, and for ``loss="squared"`` without an offset.
+        which for classes needs rows. For classes, and for one number with ``loss="squared"`` and without an offset.
     n_threads : int, optional
         Threads; those of the model's `n_jobs` by default.
 
@@ -223,6 +242,8 @@ def fit(
         model,
         target,
         weights=weights,
+        event=event,
+        entry=entry,
         exposure=exposure,
         offset=offset,
         drop=drop,
@@ -282,11 +303,14 @@ class TableOfEngine:
                 "memory; give a count or 'auto'."
             )
         progress = Progress(self.settings.verbose)
+        if self.layout.beside.event is not None:
+            stage = progress.stage("Reading times")
+            self.layout = find_hazard(self.engine, self.layout, chance.sample_seed, size, stage)
         drawn = draw_sample(self.engine, self.layout, chance.sample_seed, size, progress.stage("Drawing rows"))
         progress.close()
         self._seed, self.drawn, rows = chance.sample_seed, drawn, drawn.drawn
         columns = learn_columns(rows.rows, self.settings.reading, n_rows=self.engine.n_rows)
-        return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary)
+        return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary, rows.spells)
 
     def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
         """Deal all rows out to folds by their random numbers."""

@@ -27,6 +27,7 @@ from rulegrove.estimators._shortening import large_of
 from rulegrove.estimators._training import Drawn, TrainingData
 from rulegrove.estimators.pipeline import Fit, finish, link_large, prepare_solver, settle
 from rulegrove.estimators.settings import Settings
+from rulegrove.estimators.several import Several
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.parse import read_rules
@@ -162,8 +163,14 @@ class FitStatistics:
         save_statistics(self, path)
 
 
-def check_squared(model: BaseRuleEnsemble) -> None:
-    """Refuse a regressor of a loss of which statistics do not tell all."""
+def check_squared(model: BaseRuleEnsemble, kind: Target) -> None:
+    """Refuse targets of which statistics do not tell all, or that none are kept of."""
+    if kind.timed or isinstance(kind, Several):
+        what = "survival times" if kind.timed else "several numbers at once"
+        raise InvalidInputError(
+            f"Statistics are kept of classes and of one number, not of {what}; fit all rows anew without "
+            "keep_statistics."
+        )
     loss = getattr(model, "loss", "squared")
     if loss != "squared":
         raise InvalidInputError(
@@ -281,7 +288,7 @@ def refit(model: M, statistics: FitStatistics) -> M:
     settings, target = new.read_parameters()
     if target.values != (kind := statistics.code.values):
         raise InvalidInputError(f"The statistics are of a target that is {kind}; {type(new).__name__} is for others.")
-    check_squared(new)
+    check_squared(new, target)
     if settings.max_terms not in (None, "auto") or settings.max_rules is not None:
         raise InvalidInputError(
             f"Short lists are judged on rows, and statistics have none: got max_terms={settings.max_terms} and "

@@ -1,4 +1,4 @@
-"""A fitted model over a table in parts: predictions written as they come, and how good they are."""
+"""Predictions of a fitted model for a table in parts, written as they come."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +18,13 @@ from rulegrove._progress import Progress
 from rulegrove._typing import FloatArray
 from rulegrove.columns import encode_columns
 from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, NamedError
+from rulegrove.engines.beside import NOTHING_KNOWN, Known
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.reading import NOTHING_KNOWN, Known, Layout, check_names, take_attributes, take_column
+from rulegrove.engines.reading import take_attributes
+from rulegrove.engines.values import take_column
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.figures import Agreement
 from rulegrove.estimators.model import RuleModel, choose_classes
 from rulegrove.estimators.survival import RuleEnsembleSurvival
-from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
 COLUMNS = ("prediction", "probability", "score")
@@ -172,7 +172,7 @@ def make_task(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted on a table with column names.
     schema : pyarrow.Schema
         Of the rows to come.
@@ -217,14 +217,15 @@ def predict(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         A fitted model. Only the columns that its terms speak of are read.
     source : str, path, sequence of these, or table
         As in `rulegrove.engines.fit`.
     out : str or path
         File to write, whole or not at all: ``.parquet``, ``.csv`` or ``.feather``; never one of those that are read.
     columns : sequence of {"prediction", "probability", "score"}, optional
-        What to write; by default predictions, and for classes ``probability of ...`` for each.
+        What to write; by default predictions, and for classes ``probability of ...`` for each. Several numbers and
+        levels have a column each, such as ``prediction of a``; the prediction for survival times is the risk.
     keep : sequence of str
         Columns of the table to pass on, such as a key.
     exposure, offset : str, optional
@@ -345,111 +346,3 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Any]] = {
     ".feather": pa.ipc.RecordBatchFileWriter,
     ".arrow": pa.ipc.RecordBatchFileWriter,
 }
-
-
-@dataclass(frozen=True)
-class ScoreTask:
-    """Compare predictions with targets."""
-
-    model: RuleModel
-    target: Target
-    layout: Layout
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
-
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Any:
-        """Return the agreement on a partition, of the kind that the target has."""
-        total: Any = Agreement()  # of no rows, which merges with any kind
-        for batch in batches:
-            if batch.rows.num_rows:
-                total = total.merge(self._compare(batch))
-        return total
-
-    def _compare(self, batch: Batch) -> Any:
-        """Return the agreement on a batch."""
-        rows = self.layout.read(batch)
-        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        if not weights.any():
-            return Agreement()
-        return self.target.compare(rows.y, self.model.decide(score_batch(self.model, rows.rows)), weights)
-
-
-def score(
-    model: BaseRuleEnsemble,
-    source: Any,
-    target: str,
-    *,
-    weights: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    batch_rows: int = BATCH_ROWS,
-    n_threads: int | None = None,
-) -> float:
-    """Score a model on a table that need not fit into memory.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
-        A fitted model.
-    source : str, path, sequence of these, or table
-        As in `rulegrove.engines.fit`.
-    target : str
-        Name of the column that was to be predicted; rows without it are left out.
-    weights : str, optional
-        Name of the column of weights.
-    exposure, offset : str, optional
-        Names of columns as in `rulegrove.engines.fit`; the target is then totals.
-    batch_rows, n_threads
-        As in `predict`.
-
-    Returns
-    -------
-    float
-        As ``model.score``: the share of the right classes, R squared, or the share of the deviance of rates that is
-        explained.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from rulegrove import RuleEnsembleClassifier, engines
-    >>> from rulegrove.datasets import load
-    >>> frame = load("pima").frame()
-    >>> X, y = frame.drop(columns="class"), frame["class"]
-    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
-    >>> engines.score(model, pa.Table.from_pandas(frame), "class") == model.score(X, y)
-    True
-    """
-    return score_over(
-        LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads)),
-        model,
-        target,
-        weights=weights,
-        exposure=exposure,
-        offset=offset,
-    )
-
-
-def score_over(
-    engine: Engine,
-    model: BaseRuleEnsemble,
-    target: str,
-    *,
-    weights: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-) -> float:
-    """Score a model on the table of an engine; as `score`."""
-    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
-    check_names(engine.schema.names, [("target", target), ("weights", weights)])
-    kind = model.recall_target()
-    layout = Layout(own.model.used_names, target, weights, kind.values, kind=kind, known=own.known)
-    task = ScoreTask(own.model, kind, layout)
-    progress = Progress(model.verbose)
-    found = engine.map_reduce(task, progress.stage("Scoring"))
-    progress.close()
-    if not found.weight:
-        raise InvalidInputError(f"No row has a target '{target}' and a positive weight; there is nothing to score.")
-    return float(found.score)

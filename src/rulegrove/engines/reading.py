@@ -1,7 +1,6 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights, and what is known of scores."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +9,10 @@ import pyarrow.compute as pc
 
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
-from rulegrove._validation import check_offset
 from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
+from rulegrove.engines.beside import ALONE, NOTHING_KNOWN, Beside, Known, check_numbers
+from rulegrove.engines.values import READERS, check_names, read_numbers, take_column
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
@@ -26,87 +26,6 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Known:
-    """Columns of what is known to add to the score of each row, or nothing.
-
-    Attributes
-    ----------
-    exposure : str, optional
-        Whose logarithm adds to the score.
-    offset : str, optional
-        What adds to it as it is.
-
-    Examples
-    --------
-    >>> rows = pa.record_batch({"years": [1.0, 2.0]})
-    >>> Known("years").read(rows, np.arange(2)).round(3)
-    array([0.   , 0.693])
-    """
-
-    exposure: str | None = None
-    offset: str | None = None
-
-    @classmethod
-    def of(cls, names: Sequence[str], kind: Target, exposure: str | None, offset: str | None) -> "Known":
-        """Return the columns that options name; one that is not there, or that the target does not allow, is refused.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the table.
-        kind : Target
-        exposure, offset : str, optional
-        """
-        check_names(names, [("exposure", exposure), ("offset", offset)])
-        known = cls(exposure, offset)
-        if known.columns:
-            one = np.ones(1)
-            start = check_offset(None if exposure is None else one, one, 1, log_link=kind.log_link)
-            assert start is not None
-            kind.take_offset(one, None, start)
-        return known
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(name for name in (self.exposure, self.offset) if name is not None)
-
-    def read(self, rows: pa.RecordBatch, positions: IntArray) -> FloatArray | None:
-        """Return what is known to add to the score of each row; None where nothing is.
-
-        Parameters
-        ----------
-        rows : pyarrow.RecordBatch
-        positions : ndarray of shape (n_rows,)
-            Of the rows in the table, for errors to name.
-        """
-        known = None
-        if self.exposure is not None:
-            values = read_numbers(take_column(rows, self.exposure), self.exposure)
-            refuse_first(~(values > 0.0), values, positions, f"The exposure in column '{self.exposure}'", "above 0")
-            known = np.log(values)
-        if self.offset is not None:
-            values = read_numbers(take_column(rows, self.offset), self.offset)
-            refuse_first(np.isnan(values), values, positions, f"The offset in column '{self.offset}'", "in every row")
-            known = values if known is None else known + values
-        return known
-
-
-NOTHING_KNOWN = Known()
-
-
-def refuse_first(wrong: BoolArray, values: FloatArray, positions: IntArray, what: str, expected: str) -> None:
-    """Refuse numbers of which some are wrong, naming the first row of these."""
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        value = values[first]
-        found = "none" if np.isnan(value) else f"{value:g}"
-        raise InvalidInputError(
-            f"{what} must be a number {expected}; row {positions[first]} has {found}. Leave such rows out"
-        )
-
-
-@dataclass(frozen=True)
 class Layout:
     """Which columns are what.
 
@@ -114,6 +33,7 @@ class Layout:
     ----------
     attributes : tuple of str
     target : str
+        Its first column, mostly the only one.
     weights : str, optional
     values : {"classes", "numbers"}
         What the target is, as `Target.values` has it.
@@ -122,6 +42,7 @@ class Layout:
     kind : Target, optional
         What refuses numbers that its loss is not for, and takes out of the target what is known.
     known : Known
+    beside : Beside
     """
 
     attributes: tuple[str, ...]
@@ -131,6 +52,7 @@ class Layout:
     part: Part | None = None
     kind: Target | None = None
     known: Known = NOTHING_KNOWN
+    beside: Beside = ALONE
 
     @classmethod
     def of(
@@ -143,25 +65,30 @@ class Layout:
         drop: Sequence[str] = (),
         kind: Target | None = None,
         known: Known = NOTHING_KNOWN,
+        beside: Beside = ALONE,
     ) -> "Layout":
         """Return the layout of a table whose other columns are attributes."""
         check_names(names, [("target", target), ("weights", weights), *(("drop", name) for name in drop)])
-        attributes = tuple(name for name in names if name not in (target, weights, *drop, *known.columns))
+        apart = {target, weights, *drop, *known.columns, *beside.columns}
+        attributes = tuple(name for name in names if name not in apart)
         if not attributes:
             raise InvalidInputError(f"There is no column left to predict {target!r} from.")
-        return cls(attributes, target, weights, values, kind=kind, known=known)
+        return cls(attributes, target, weights, values, kind=kind, known=known, beside=beside)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns to read, each once."""
         weights = () if self.weights is None else (self.weights,)
-        return tuple(dict.fromkeys((*self.attributes, self.target, *weights, *self.known.columns)))
+        columns = (*self.attributes, self.target, *weights, *self.known.columns, *self.beside.columns)
+        return tuple(dict.fromkeys(columns))
 
     def read(self, batch: Batch) -> "Labelled":
-        """Take a batch apart; rows without a target are left out."""
+        """Take a batch apart; rows without a target, or without one of several, are left out."""
         rows = batch.rows
-        target = take_column(rows, self.target)
-        known = np.asarray(pc.invert(pc.is_null(target, nan_is_null=True)).to_numpy(zero_copy_only=False))
+        target, known = take_column(rows, self.target), np.ones(rows.num_rows, dtype=np.bool_)
+        for name in (self.target, *self.beside.numbers):
+            missing = pc.is_null(take_column(rows, name), nan_is_null=True)
+            known &= ~np.asarray(missing.to_numpy(zero_copy_only=False))
         positions = batch.start + np.arange(rows.num_rows)
         if self.part is not None:
             known = known & (deal_folds(self.part.seed, positions, 2) == self.part.half)
@@ -177,43 +104,23 @@ class Layout:
                 raise InvalidInputError(
                     f"The weights in column '{self.weights}' must be numbers from 0 on; row {row} has none such"
                 )
+        if self.beside.columns:
+            y = self.beside.read(rows, y, positions)
         if self.kind is not None and self.values == "numbers":
-            check_numbers(self.kind, y, positions)
+            if y.ndim == 1:
+                check_numbers(self.kind, y, positions)
             offset = self.known.read(rows, positions)
             if offset is not None:
                 y, weights = self.kind.take_offset(y, weights, offset)
         return Labelled(take_attributes(rows, self.attributes), y, weights, positions)
 
 
-def check_numbers(kind: Target, y: FloatArray, positions: IntArray) -> None:
-    """Refuse numbers that a target is not for, in the words it has for tables in memory, naming the row of the table.
-
-    Parameters
-    ----------
-    kind : Target
-    y : ndarray of shape (n_rows,)
-    positions : ndarray of shape (n_rows,)
-    """
-    try:
-        kind.check(np.append(y, 1.0), len(y) + 1)  # that all rows of a batch are 0 is no fault of the table
-    except InvalidInputError as error:
-        told = re.sub(r"\brow (\d+)", lambda found: f"row {positions[int(found[1])]}", str(error))
-        raise InvalidInputError(told) from None
-
-
-def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -> None:
-    """Refuse an option that names a column which is not there."""
-    for option, name in named:
-        if name is not None and name not in names:
-            shown = ", ".join(repr(known) for known in list(names)[:10])
-            raise InvalidInputError(f"`{option}` names {name!r}, which is no column; there are {shown}.")
-
-
 @dataclass(frozen=True)
 class Labelled:
     """Rows that have a target, taken apart: attributes, targets, weights (None without) and positions.
 
-    What is known of scores is out of the targets and weights.
+    What is known of scores is out of the targets and weights. Several numbers are columns of the targets, and so are a
+    time, its event and perhaps its entry.
     """
 
     rows: pa.RecordBatch
@@ -243,17 +150,13 @@ class Labelled:
 
 def _bits(y: AnyArray) -> Words:
     """Return 64 random bits for each target, the same for the same one in any batch."""
+    if y.ndim == 2:
+        columns = [hash_positions(3 + place, _bits(column)) for place, column in enumerate(y.T)]
+        return np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
     if y.dtype.kind != "U":
         return hash_positions(1, y.astype(np.float64).view(np.uint64))
     letters = y.view(np.uint32).reshape(len(y), y.dtype.itemsize // 4)  # zero beyond the end of shorter words
     return hash_positions(1, letters.astype(np.uint64) @ hash_positions(2, np.arange(letters.shape[1])))
-
-
-def take_column(rows: pa.RecordBatch, name: str) -> pa.Array:
-    """Return a column by its name."""
-    if name not in rows.schema.names:
-        raise InvalidInputError(f"There is no column '{name}' here, though there is one elsewhere")
-    return rows.column(name)
 
 
 def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
@@ -278,40 +181,3 @@ def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[F
     """
     kept = sorted(used)
     return tuple(features[place] for place in kept), {feature: place for place, feature in enumerate(kept)}
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of a type holds numbers, truth values or nothing at all."""
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-    return any(test(kind) for test in tests)
-
-
-def read_numbers(column: pa.Array, name: str) -> FloatArray:
-    """Return a column as finite float64."""
-    if not is_number(column.type):
-        raise InvalidInputError(f"Column '{name}' must be numbers; got {column.type}")
-    values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    if np.isinf(values).any():
-        raise InvalidInputError(f"Column '{name}' must be finite; got an infinite value")
-    return values
-
-
-def read_labels(column: pa.Array, name: str) -> AnyArray:
-    """Return a column of classes as an array: numbers, truth values or text."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return read_labels(column.cast(kind.value_type), name)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    if pa.types.is_decimal(kind):
-        return read_numbers(column, name)
-    if pa.types.is_null(kind):
-        return np.empty(0)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        encoded = column.dictionary_encode()
-        labels: AnyArray = np.asarray(encoded.dictionary.to_pylist(), dtype=str)
-        return np.asarray(labels[encoded.indices.to_numpy()])
-    raise InvalidInputError(f"The target '{name}' must be numbers or text; got {kind}. Convert it")
-
-
-READERS: dict[str, Callable[[pa.Array, str], AnyArray]] = {"classes": read_labels, "numbers": read_numbers}

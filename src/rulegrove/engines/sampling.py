@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 from rulegrove._hashing import hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.engines.base import Batch, Engine, OnProgress
+from rulegrove.engines.beside import as_times
 from rulegrove.engines.reading import Labelled, Layout
-from rulegrove.estimators._sampling import Size, TargetSummary, draw_lowest
+from rulegrove.estimators._sampling import Size, Spells, TargetSummary, draw_lowest
 from rulegrove.exceptions import InvalidInputError
 
 MOST_LABELS = 10_000
@@ -82,13 +83,14 @@ class DrawTask:
 
     def _draw(self, rows: Labelled) -> Draw:
         """Return what a batch has."""
+        y, weights = self.layout.beside.expose(rows.y, rows.weights)
         here = rows.below(self.seed, self.limit)
-        if rows.weights is not None:
-            here &= rows.weights > 0
+        if weights is not None:
+            here &= weights > 0
         drawn = [rows.take(here)] if here.any() else []
         for part in drawn:
             check_finite(part, self.layout.attributes)
-        return Draw(tuple(drawn), TargetSummary.of(rows.y, rows.weights, values=self.layout.values), rows.mark())
+        return Draw(tuple(drawn), TargetSummary.of(y, weights, values=self.layout.values), rows.mark())
 
 
 def check_finite(drawn: Labelled, attributes: Sequence[str]) -> None:
@@ -116,6 +118,8 @@ class DrawnRows:
     summary : TargetSummary
     mark : int
         As in `Draw`.
+    spells : Spells, optional
+        Of the rows drawn, if times have become rates.
     """
 
     rows: pa.Table
@@ -124,6 +128,7 @@ class DrawnRows:
     positions: IntArray
     summary: TargetSummary
     mark: int
+    spells: Spells | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,13 +166,17 @@ def draw_sample(
         )
     positions = np.concatenate([part.positions for part in draw.parts])
     places, ranks = draw_lowest(hash_positions(seed, positions), wanted)
-    y = np.concatenate([part.y for part in draw.parts])
+    y = np.concatenate([part.y for part in draw.parts])[places]
     found = [part.weights for part in draw.parts if part.weights is not None]  # of all, or of none
     weights = np.concatenate(found)[places] if found else None
     # A column without values in one batch takes the type that it has in others.
     tables = [pa.Table.from_batches([part.rows]) for part in draw.parts]
     table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().take(pa.array(places))
-    return DrawnSample(DrawnRows(table, y[places], weights, positions[places], draw.summary, draw.mark), ranks)
+    spells, beside = None, layout.beside
+    if beside.hazard is not None:
+        spells = Spells(as_times(y), weights, beside.hazard.times.size)
+        y, weights = beside.expose(y, weights)
+    return DrawnSample(DrawnRows(table, y, weights, positions[places], draw.summary, draw.mark, spells), ranks)
 
 
 def find_limit(size: int, n_rows: int) -> int:

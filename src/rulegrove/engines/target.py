@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from rulegrove._validation import MOST_CLASSES, guess_task
 from rulegrove.engines.base import Batch, Engine, OnProgress
-from rulegrove.engines.reading import read_labels, take_column
 from rulegrove.engines.sampling import MOST_LABELS
+from rulegrove.engines.values import read_labels, take_column
 from rulegrove.exceptions import InvalidInputError
 
 Label = str | float  # whole numbers and truth values too

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._progress import Progress
+from rulegrove._typing import IntArray
 from rulegrove._validation import check_groups, check_offset, check_weights, count_threads
 from rulegrove.columns import Columns, as_table, count_rows, learn_columns
 from rulegrove.estimators import autos
@@ -37,6 +38,7 @@ class TableInMemory:
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
+        Or what else `Target.check` takes.
     sample_weight : array-like of shape (n_rows,), optional
     groups : array-like of shape (n_rows,), optional
         Rows that are held out together.
@@ -76,16 +78,19 @@ class TableInMemory:
         if self.is_whole:
             self.columns = learn_columns(self.table, self.settings.reading)
         self.weights = check_weights(sample_weight, n_rows)
-        self.y = self.target.check(y, n_rows)
+        self.y: Any = self.target.check(y, n_rows)
         offset = check_offset(*self.beside, n_rows, log_link=self.target.log_link)
         if offset is not None:
             self.y, self.weights = self.target.take_offset(self.y, self.weights, offset)
+        spells = None
+        if self.target.timed:
+            drawn = None if self.is_whole else self._draw(chance, size)[0]
+            self.y, self.weights, spells = self.target.expose(self.y, self.weights, drawn)
         self.groups = check_groups(groups, n_rows)
         summary = TargetSummary.of(self.y, self.weights, values=self.target.values)
         if self.is_whole:
-            return Sampled(self.table, self.columns, self.y, self.weights, np.arange(n_rows), None, summary)
-        counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)
-        positions, ranks = draw_positions(chance.sample_seed, counted, size(counted.size))
+            return Sampled(self.table, self.columns, self.y, self.weights, np.arange(n_rows), None, summary, spells)
+        positions, ranks = self._draw(chance, size)
         self.columns = learn_columns(self.table, self.settings.reading, rows=positions)
         return Sampled(
             table=self.table,
@@ -95,7 +100,13 @@ class TableInMemory:
             positions=positions,
             ranks=ranks,
             summary=summary,
+            spells=None if spells is None else spells.take(positions),
         )
+
+    def _draw(self, chance: Chance, size: Size) -> tuple[IntArray, IntArray]:
+        """Return the positions of the rows that count whose random numbers are the smallest, and their ranks."""
+        counted = np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights > 0)
+        return draw_positions(chance.sample_seed, counted, size(counted.size))
 
     def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
         """Deal all rows out to folds: evenly, by whole groups, as a splitter does, or many rows by chance."""

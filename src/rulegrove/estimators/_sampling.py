@@ -216,6 +216,10 @@ class Spells:
     weights: FloatArray | None
     n_times: int
 
+    def take(self, rows: IntArray) -> "Spells":
+        """Return those of some of the rows."""
+        return Spells(self.times.take(rows), None if self.weights is None else self.weights[rows], self.n_times)
+
 
 @dataclass(frozen=True)
 class Sampled:
@@ -237,7 +241,7 @@ class Sampled:
     summary : TargetSummary
         Of the target in all rows.
     spells : Spells, optional
-        Of the same rows, of a table in parts whose target is a time.
+        Of the same rows, where the target is a time.
     """
 
     table: Any

@@ -102,6 +102,41 @@ class Agreement:
         return 1.0 - self.loss / self.spread if self.spread else float(self.loss == 0.0)
 
 
+@dataclass(frozen=True)
+class Agreements:
+    """How predictions of several numbers agree with them, likewise.
+
+    Attributes
+    ----------
+    each : tuple of Agreement
+
+    Examples
+    --------
+    >>> one = Agreements((Agreement(1.0, 1.0, 0.0, 0.5), Agreement(1.0, 2.0, 0.0, 0.0)))
+    >>> other = Agreements((Agreement(1.0, 3.0, 0.0, 0.5), Agreement(1.0, 4.0, 0.0, 0.0)))
+    >>> one.merge(other).score
+    0.75
+    """
+
+    each: tuple[Agreement, ...]
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return self.each[0].weight
+
+    def merge(self, other: "Agreements | Agreement") -> "Agreements":
+        """Return the agreement on both sets of rows; one `Agreement` is that of no rows."""
+        if isinstance(other, Agreement):
+            return self
+        return Agreements(tuple(one.merge(two) for one, two in zip(self.each, other.each, strict=True)))
+
+    @property
+    def score(self) -> float:
+        """The mean of the R squared of each."""
+        return sum(one.score for one in self.each) / len(self.each)
+
+
 @dataclass(frozen=True, eq=False)
 class Figures(ABC):
     """How well a model does on some rows, which count by the weights of the fit.

@@ -9,8 +9,9 @@ import numpy as np
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._lists import MadeLists
-from rulegrove.estimators._sampling import Sampled
+from rulegrove.estimators._sampling import Sampled, Spells
 from rulegrove.estimators._training import TrainingData
+from rulegrove.estimators._units import PLAIN, shift
 from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Agreement
@@ -26,12 +27,16 @@ from rulegrove.survival import (
     PartialLikelihood,
     SurvivalTimes,
     Ties,
+    choose_grid,
     concordance,
     cumulative_hazard,
+    on_grid,
+    read_survival,
     solve_cox,
 )
 
 PRIOR_EVENTS = 1000.0  # as much as so many events counts what the large model says of a coefficient
+LEAST_RIDGE = 1e-6
 COX_ROWS = 5000  # rows at most that coefficients of lists are solved for on
 STATED_TIMES = 1000  # at which a cumulative hazard is told at most
 
@@ -66,15 +71,29 @@ class Hazard(Rate):
     row_weights: FloatArray | None = None
     n_times: int | None = None
 
-    def expose(self, times: SurvivalTimes, weights: FloatArray | None) -> tuple[Self, FloatArray, FloatArray]:
-        """Return the target of these rows, with the rate and the weight of each."""
-        counted = times.event if weights is None else times.event & (weights > 0.0)
-        grid = np.unique(times.time[counted])
-        if not grid.size:
-            raise InvalidInputError("No row of positive weight has an event, so there is nothing to learn from.")
+    def check(self, y: Any, n_rows: int) -> SurvivalTimes:  # type: ignore[override]
+        """Return the times of a table in memory."""
+        return read_survival(y, n_rows)
+
+    def take_offset(
+        self, y: AnyArray, weights: FloatArray | None, offset: FloatArray
+    ) -> tuple[AnyArray, FloatArray | None]:
+        """Refuse what is known of rates."""
+        raise InvalidInputError(
+            "`exposure` and `offset` are not for survival times, whose rows are exposed for as long as they are "
+            "watched; leave them out."
+        )
+
+    def expose(
+        self, times: SurvivalTimes, weights: FloatArray | None, drawn: IntArray | None
+    ) -> tuple[FloatArray, FloatArray, Spells]:
+        """Return the rate of each row and its weight, with what is kept of the times."""
+        counted = np.arange(len(times)) if weights is None else np.flatnonzero(weights > 0.0)
+        grid = choose_times(times.take(counted)) if drawn is None else choose_times(times.take(drawn), STATED_TIMES)
+        if weights is not None:
+            weights = shift(weights, -PLAIN.of_weights(float(weights.max())).weight)
         hazard = add_up_hazard(HazardSums.count(times, grid, weights), weighted=weights is not None)
-        target = replace(self, times=times, row_weights=weights, n_times=grid.size)
-        return target, *expose_rows(times, weights, hazard)
+        return *expose_rows(times, weights, hazard), Spells(times, weights, grid.size)
 
     def check_evidence(self) -> None:
         """Refuse to test rules on other rows."""
@@ -93,13 +112,14 @@ class Hazard(Rate):
 
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:
         """Return the target with the times of the rows to learn from."""
+        own = sampled.spells
+        assert own is not None
+        if sampled.weights is not None and np.count_nonzero(sampled.weights) < 2:
+            raise InvalidInputError(
+                "No event comes while two rows of positive weight are at risk, so there is nothing to compare."
+            )
         found = super().learn(sampled, validates=validates)
-        if sampled.spells is not None:  # of rows that were drawn from a table in parts
-            own = sampled.spells
-            return replace(found, times=own.times, row_weights=own.weights, n_times=own.n_times)
-        assert self.times is not None
-        weights = None if self.row_weights is None else self.row_weights[sampled.positions]
-        return replace(found, times=self.times.take(sampled.positions), row_weights=weights)
+        return replace(found, times=own.times, row_weights=own.weights, n_times=own.n_times)
 
     def _likelihood_of(self, rows: IntArray) -> PartialLikelihood:
         """Return the partial likelihood of some rows."""
@@ -109,7 +129,7 @@ class Hazard(Rate):
 
     def find_slope(self, held_out: HeldOut) -> float:
         """Return the slope of the partial likelihood: the hazard that all rows together tell is too even over time."""
-        found = solve_cox(held_out.scores, self._likelihood_of(held_out.rows), ridge=1e-6, tol=1e-7)
+        found = solve_cox(held_out.scores, self._likelihood_of(held_out.rows), ridge=LEAST_RIDGE, tol=1e-7)
         return max(float(found.coef[0]), 1e-3)
 
     def finish_lists(self, made: MadeLists) -> list[list[Point]]:
@@ -122,9 +142,9 @@ class Hazard(Rate):
         columns, values = made.evaluate(0)
         spread, signs = values.var(axis=0), made.constraints.signs(made.large.terms[0].take(columns))
         forced = made.constraints.unpenalised(made.large.terms[0])
-        ridge = PRIOR_EVENTS / likelihood.total_weight * spread
-        if forced is not None:
-            ridge[forced[columns]] = 0.0
+        ridge = PRIOR_EVENTS / np.count_nonzero(likelihood.weights) * spread
+        if forced is not None:  # all but free: one that parts early from late events would grow for ever
+            ridge[forced[columns]] = LEAST_RIDGE * spread[forced[columns]]
         finished: list[list[Point]] = []
         for ((coef, _),) in made.lists:
             used, wide = np.flatnonzero(coef[columns]), np.zeros_like(coef)
@@ -237,6 +257,20 @@ class Hazard(Rate):
         return replace(self, fitted_link=meaning.link)
 
 
+def choose_times(times: SurvivalTimes, n_most: int | None = None) -> FloatArray:
+    """Return the times at which the hazard of all rows together rises: all times of events, or so many at most.
+
+    Parameters
+    ----------
+    times : SurvivalTimes
+        Of rows that count.
+    n_most : int, optional
+    """
+    if not times.event.any():
+        raise InvalidInputError("No row of positive weight has an event, so there is nothing to learn from.")
+    return choose_grid(times, len(times) if n_most is None else n_most)
+
+
 def add_up_hazard(sums: HazardSums, *, weighted: bool) -> Baseline:
     """Return the cumulative hazard of all rows together, in Breslow's way with ties.
 
@@ -253,7 +287,11 @@ def add_up_hazard(sums: HazardSums, *, weighted: bool) -> Baseline:
 
 
 def expose_rows(times: SurvivalTimes, weights: FloatArray | None, hazard: Baseline) -> tuple[FloatArray, FloatArray]:
-    """Return the rate of each row, its event over what it was exposed to of the hazard of all rows, and its weight."""
+    """Return the rate of each row, its event over what it was exposed to of the hazard of all rows, and its weight.
+
+    An event counts at the next of the times at which the hazard rises; after the last one it is not seen.
+    """
+    times = on_grid(times, grid=hazard.times)
     exposure = hazard(times.time)
     if times.entry is not None:
         exposure = exposure - hazard(times.entry)

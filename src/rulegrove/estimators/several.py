@@ -13,7 +13,7 @@ from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._sampling import Sampled, TargetCode
 from rulegrove.estimators._training import TrainingData
-from rulegrove.estimators.figures import Agreement
+from rulegrove.estimators.figures import Agreements
 from rulegrove.estimators.loss_figures import SeveralFigures
 from rulegrove.estimators.loss_judging import judge_several
 from rulegrove.estimators.meaning import Meaning, SeveralMeaning
@@ -166,10 +166,7 @@ class Several(Number):
         """Tell R squared and the errors of each number on other rows."""
         return judge_several(self.names, observed, scores, weights, honest=honest)
 
-    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:
-        """Return what the mean of each number's R squared is made of."""
-        means = np.average(observed, axis=0, weights=weights)
-        spread, loss = weights @ (observed - means) ** 2, weights @ (observed - predicted) ** 2
-        shares = np.divide(loss, spread, out=(loss > 0.0).astype(np.float64), where=spread > 0.0)
-        total = float(weights.sum())
-        return Agreement(total, 0.0, total, total * float(np.mean(shares)))
+    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreements:  # type: ignore[override]
+        """Add up the squared errors of each number, and its squared differences from the mean."""
+        pairs = zip(observed.T, predicted.T, strict=True)
+        return Agreements(tuple(super(Several, self).compare(own, said, weights) for own, said in pairs))

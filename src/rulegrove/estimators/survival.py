@@ -7,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import StrOptions, check_weights
-from rulegrove.columns import as_table, count_rows
 from rulegrove.estimators._base import BaseRuleEnsemble, store_parameters
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators.baseline import Baseline
@@ -43,8 +42,8 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         Times at which it rises: those of events, 1,000 of them at most.
     settings_ : dict
         All that was settled; ``n_times`` tells at how many times the hazard of all rows together rises, by which terms
-        are found. In memory these are all times of events; of a table in parts that is larger than memory 1,000 at
-        most, and events between two of them count at the later one.
+        are found. Up to 65,536 rows these are all times of events; beyond 1,000 at most, in memory and in parts alike,
+        and events between two of them count at the later one. The coefficients of lists go by the times as they are.
     held_out_ : HazardFigures or None
         Concordance on rows of the folds that were held out.
     front_ : Front or None
@@ -156,14 +155,11 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         self
             The fitted estimator.
         """
-        settings, _ = self.read_parameters()
-        n_rows = count_rows(as_table(X))
-        times, weights = read_survival(y, n_rows), check_weights(sample_weight, n_rows)
+        settings, target = self.read_parameters()
         if settings.evidence is not None:
-            self.make_target().check_evidence()
-        hazard, rates, own = self.make_target().expose(times, weights)
-        source = TableInMemory(X, rates, own, groups, target=hazard, settings=settings)
-        self.take_over(fit_source(source, hazard, settings))
+            target.check_evidence()
+        source = TableInMemory(X, y, sample_weight, groups, target=target, settings=settings)
+        self.take_over(fit_source(source, target, settings))
         return self
 
     def _learn(self, fit: Fit) -> dict[str, Any]:

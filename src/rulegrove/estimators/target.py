@@ -12,7 +12,7 @@ from rulegrove.design.terms import Terms
 from rulegrove.estimators._constraints import Constraints
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._lists import MadeLists
-from rulegrove.estimators._sampling import UNLEARNED, Sampled, TargetCode
+from rulegrove.estimators._sampling import UNLEARNED, Sampled, Spells, TargetCode
 from rulegrove.estimators._training import TrainingData
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Agreement, Figures
@@ -101,8 +101,19 @@ class Target(ABC):
             "`exposure` and `offset` are for a RuleEnsembleRegressor, whose target is a number; leave them out."
         )
 
-    def expose(self, times: SurvivalTimes, weights: FloatArray | None) -> tuple[Self, FloatArray, FloatArray]:
-        """Return the target of rows with these times, with the rate and the weight of each."""
+    def expose(
+        self, times: SurvivalTimes, weights: FloatArray | None, drawn: IntArray | None
+    ) -> tuple[FloatArray, FloatArray, Spells]:
+        """Return the rates that times become, their weights, and what is kept of the times.
+
+        Parameters
+        ----------
+        times : SurvivalTimes
+            Of all rows.
+        weights : ndarray of shape (n_rows,), optional
+        drawn : ndarray of shape (n_drawn,), optional
+            Rows of a large table that tell at which times the hazard of all rows together rises; None is all.
+        """
         raise InvalidInputError("Survival times are for a RuleEnsembleSurvival.")
 
     @abstractmethod

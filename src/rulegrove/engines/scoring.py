@@ -1,0 +1,209 @@
+"""How good a fitted model is on a table in parts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulegrove._progress import Progress
+from rulegrove._typing import FloatArray
+from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, OnProgress
+from rulegrove.engines.beside import Beside, as_times, list_targets
+from rulegrove.engines.local import LocalEngine, choose_threads
+from rulegrove.engines.predicting import make_task, score_batch
+from rulegrove.engines.reading import Layout
+from rulegrove.engines.values import check_names
+from rulegrove.estimators import autos
+from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.figures import Agreement
+from rulegrove.estimators.model import RuleModel
+from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
+from rulegrove.survival.concordance import concordance
+
+
+@dataclass(frozen=True)
+class ScoreTask:
+    """Compare predictions with targets."""
+
+    model: RuleModel
+    target: Target
+    layout: Layout
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return self.layout.columns
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Any:
+        """Return the agreement on a partition, of the kind that the target has."""
+        total: Any = Agreement()  # of no rows, which merges with any kind
+        for batch in batches:
+            if batch.rows.num_rows:
+                total = total.merge(self._compare(batch))
+        return total
+
+    def _compare(self, batch: Batch) -> Any:
+        """Return the agreement on a batch."""
+        rows = self.layout.read(batch)
+        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        if not weights.any():
+            return Agreement()
+        return self.target.compare(rows.y, self.model.decide(score_batch(self.model, rows.rows)), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Risks:
+    """Times of rows, as `Beside.read` returns them, with scores and weights, in parts; a state."""
+
+    parts: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
+
+    def merge(self, other: "Risks") -> "Risks":
+        """Return those of both."""
+        return Risks(self.parts + other.parts)
+
+
+@dataclass(frozen=True)
+class RiskTask:
+    """Score rows beside their times.
+
+    Attributes
+    ----------
+    model : RuleModel
+    layout : Layout
+        Whose attributes are those that the terms speak of.
+    """
+
+    model: RuleModel
+    layout: Layout
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return self.layout.columns
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Risks:
+        """Return the scores of a partition."""
+        found = Risks()
+        for batch in batches:
+            rows = self.layout.read(batch)
+            if rows.positions.size:
+                weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+                found = found.merge(Risks(((rows.y, score_batch(self.model, rows.rows), weights),)))
+        return found
+
+
+def score(
+    model: BaseRuleEnsemble,
+    source: Any,
+    target: str | Sequence[str],
+    *,
+    weights: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
+    batch_rows: int = BATCH_ROWS,
+    n_threads: int | None = None,
+) -> float:
+    """Score a model on a table that need not fit into memory.
+
+    Parameters
+    ----------
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
+        A fitted model.
+    source : str, path, sequence of these, or table
+        As in `rulegrove.engines.fit`.
+    target : str or sequence of str
+        Name of the column that was to be predicted, or names of several numbers; rows without it are left out.
+    weights : str, optional
+        Name of the column of weights.
+    event, entry : str, optional
+        Of survival times, names of columns as in `rulegrove.engines.fit`.
+    exposure, offset : str, optional
+        Names of columns as in `rulegrove.engines.fit`; the target is then totals.
+    batch_rows, n_threads
+        As in `rulegrove.engines.predict`.
+
+    Returns
+    -------
+    float
+        As ``model.score``: the share of the right classes, R squared, of several numbers its mean, or the share of the
+        deviance of rates that is explained. Of survival times the concordance: it is of pairs of rows, whose times and
+        scores are therefore put together in memory, of 4,194,304 rows at most.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from rulegrove import RuleEnsembleClassifier, engines
+    >>> from rulegrove.datasets import load
+    >>> frame = load("pima").frame()
+    >>> X, y = frame.drop(columns="class"), frame["class"]
+    >>> model = RuleEnsembleClassifier(n_candidates=100, random_state=0).fit(X, y)
+    >>> engines.score(model, pa.Table.from_pandas(frame), "class") == model.score(X, y)
+    True
+    """
+    return score_over(
+        LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads)),
+        model,
+        target,
+        weights=weights,
+        event=event,
+        entry=entry,
+        exposure=exposure,
+        offset=offset,
+    )
+
+
+def score_over(
+    engine: Engine,
+    model: BaseRuleEnsemble,
+    target: str | Sequence[str],
+    *,
+    weights: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
+) -> float:
+    """Score a model on the table of an engine; as `score`."""
+    names, kind = engine.schema.names, model.recall_target()
+    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
+    targets = list_targets(names, target)
+    check_names(names, [("weights", weights)])
+    beside = Beside.of(names, kind, targets, event, entry)
+    layout = Layout(own.model.used_names, targets[0], weights, kind.values, kind=kind, known=own.known, beside=beside)
+    progress = Progress(model.verbose)
+    stage = progress.stage("Scoring")
+    found = _score_times(engine, own.model, layout, stage) if kind.timed else _compare(engine, own.model, layout, stage)
+    progress.close()
+    return found
+
+
+def _compare(engine: Engine, model: RuleModel, layout: Layout, on_progress: OnProgress) -> float:
+    """Return a score that sums over rows tell."""
+    assert layout.kind is not None
+    found = engine.map_reduce(ScoreTask(model, layout.kind, layout), on_progress)
+    if not found.weight:
+        raise _refuse_empty(layout)
+    return float(found.score)
+
+
+def _score_times(engine: Engine, model: RuleModel, layout: Layout, on_progress: OnProgress) -> float:
+    """Return the concordance of all rows, whose times and scores are put together for it; other columns are not."""
+    if engine.n_rows > autos.MOST_DRAWN:
+        raise InvalidInputError(
+            f"Concordance is of pairs of rows, whose times must be together in memory, {autos.MOST_DRAWN:,} rows at "
+            f"most; got {engine.n_rows:,}. Score fewer of them, such as some of the files."
+        )
+    parts = engine.map_reduce(RiskTask(model, layout), on_progress).parts
+    if not any(weights.any() for _, _, weights in parts):
+        raise _refuse_empty(layout)
+    y, scores, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return concordance(as_times(y), scores, weights)
+
+
+def _refuse_empty(layout: Layout) -> InvalidInputError:
+    """Return the error of a table without a row to score."""
+    return InvalidInputError(f"No row has a target '{layout.target}' and a positive weight; there is nothing to score.")

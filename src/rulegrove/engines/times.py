@@ -1,0 +1,68 @@
+"""Survival times of tables in parts: the hazard of all rows together, by which they become rates."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulegrove._typing import FloatArray
+from rulegrove.engines.base import Batch, Engine, OnProgress
+from rulegrove.engines.beside import as_times
+from rulegrove.engines.counting import Marked, run_marked
+from rulegrove.engines.reading import Layout
+from rulegrove.engines.sampling import draw_sample
+from rulegrove.estimators._sampling import Size
+from rulegrove.estimators.hazard import STATED_TIMES, add_up_hazard, choose_times
+from rulegrove.survival.grid import HazardSums
+
+
+@dataclass(frozen=True)
+class HazardTask:
+    """Count events, and rows at risk, at some times.
+
+    Attributes
+    ----------
+    layout : Layout
+    grid : ndarray of shape (n_times,)
+    """
+
+    layout: Layout
+    grid: FloatArray
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return self.layout.columns
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[HazardSums]:
+        """Return the sums of a partition."""
+        nothing = np.zeros_like(self.grid)
+        counted = Marked((HazardSums(self.grid, nothing, nothing),), 0)
+        for batch in batches:
+            rows = self.layout.read(batch)
+            if rows.positions.size:
+                here = HazardSums.count(as_times(rows.y), self.grid, rows.weights)
+                counted = counted.merge(Marked((here,), rows.mark()))
+        return counted
+
+
+def find_hazard(engine: Engine, layout: Layout, seed: int, size: Size, on_progress: OnProgress | None = None) -> Layout:
+    """Return a layout that makes rates of times: two passes over these.
+
+    The hazard of all rows together is counted at times of events among rows that are drawn, 1,000 at most, which are
+    the same however the table is divided.
+
+    Parameters
+    ----------
+    engine : Engine
+    layout : Layout
+    seed, size
+        As in `draw_sample`.
+    on_progress : callable, optional
+    """
+    alone = replace(layout, attributes=layout.attributes[:1])  # for all else is read where rows are drawn for good
+    drawn = draw_sample(engine, alone, seed, size, on_progress).drawn
+    grid = choose_times(as_times(drawn.y), STATED_TIMES)
+    [sums] = run_marked(engine, HazardTask(alone, grid), layout, drawn.mark, on_progress)
+    hazard = add_up_hazard(sums, weighted=layout.weights is not None)
+    return replace(layout, beside=replace(layout.beside, hazard=hazard))
