@@ -59,7 +59,7 @@ class RateAgreement:
     def score(self) -> float:
         """The share of the deviance of the mean rate that is explained; of rates that are one, whether they are met."""
         mean, loss = np.array([self.total / self.weight]), Tweedie(self.power)
-        base = self.weight * float(loss.value(mean, np.log(np.maximum(mean, np.finfo(np.float64).tiny)))[0])
+        base = self.weight * float(loss.value(mean, np.log(mean))[0]) if self.total else self.least
         rounding = ROUNDING * (abs(base) + abs(self.least) + self.weight * float(mean[0]) ** (2.0 - self.power))
         return _share_explained(self.loss - self.least, base - self.least, rounding)
 
@@ -95,9 +95,11 @@ def judge_rates(
     with np.errstate(over="ignore"):
         predicted = np.exp(scores)
     deviance = 2.0 * float(np.average(loss.excess(observed, scores), weights=weights))
-    level = np.full_like(scores, np.log(max(base, np.finfo(np.float64).tiny)))
-    base_deviance = 2.0 * float(np.average(loss.excess(observed, level), weights=weights))
-    rounding = ROUNDING * float(np.average(loss.curvature(observed, level), weights=weights))
+    base_deviance = rounding = 0.0
+    if base > 0.0:  # otherwise all rates are 0
+        level = np.full_like(scores, np.log(base))
+        base_deviance = 2.0 * float(np.average(loss.excess(observed, level), weights=weights))
+        rounding = ROUNDING * float(np.average(loss.curvature(observed, level), weights=weights))
     return RateFigures(
         n_rows=len(observed),
         honest=honest,
