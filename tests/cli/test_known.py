@@ -118,7 +118,9 @@ def test_explanations_multiply(run, read_json, rates, claims):
     assert told["score"] == pytest.approx(explained.score + np.log(0.25))
     assert told["exposure"] == 0.25
     printed = run("explain", model, data, "--row", row, "--exposure", EXPOSURE).stdout
-    assert printed.startswith(f"Predicted {told['prediction']:.6g}, the product of:\n  ")
+    assert printed.startswith(f"Predicted a total of {told['prediction']:.6g}, the product of:\n  ")
+    rate = run("explain", model, data, "--row", row).stdout
+    assert rate.startswith(f"Predicted a rate of {plain['prediction']:.6g}, the product of:\n  ")
     lines = [line.split() for line in printed.splitlines()]
     assert ["x", "0.25", "exposure", *EXPOSURE.split(), "=", "0.25"] in lines
     assert lines[-1] == [f"{np.exp(plain['intercept']):.4g}", "intercept"]
@@ -210,8 +212,8 @@ def test_what_does_not_go_together_is_one_line(refuse, fitted, rates, claims, wr
     refuse("fit", data, *RATE, "--evidence", "split", *quiet, says="as they are, without `--exposure` or `--offset`")
     refuse("fit", data, "-t", "claims", "--loss", "gamma", *quiet, says="`--loss gamma` is for targets of more than 0")
     refuse("fit", data, *RATE, "--number", EXPOSURE, *quiet, says="which is no attribute here")
-    refuse("predict", other, others, "--exposure", "Farbe", says="`--exposure` is for losses of rates")
-    refuse("explain", other, others, "--row", 0, "--exposure", "Farbe", says="`--exposure` is for losses of rates")
+    refuse("predict", other, others, "--exposure", "Farbe", says="`--exposure` is for models of rates")
+    refuse("explain", other, others, "--row", 0, "--exposure", "Farbe", says="`--exposure` is for models of rates")
     refuse("export", other, "--to", "sql", "--exposure", "Farbe", says="`--exposure` is for models of rates")
     refuse("report", model, "--data", data, "--exposure", EXPOSURE, "-o", tmp_path / "a.html", says="give that, too")
     dates = claims.set_column(3, "day", pa.array([0] * 600, pa.date32()))
@@ -231,10 +233,13 @@ def test_large_tables_refuse_it_too(refuse, claims, tmp_path, monkeypatch):
     )
 
 
-def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, monkeypatch):
+@pytest.mark.parametrize("way", ["once for each", "commas"])
+def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, monkeypatch, way):
+    """Of several `--quantile` all but the last were forgotten."""
     monkeypatch.setenv("COLUMNS", "200")
     data, model = write(claims.drop_columns(["claims"])), tmp_path / "model.json"
-    run("fit", data, "-t", MILEAGE, "--loss", "quantile", "--quantile", "0.9,0.5", "-o", model, *FEW)
+    levels = ("--quantile", "0.9", "--quantile", "0.5") if way == "once for each" else ("--quantile", "0.9, 0.5")
+    run("fit", data, "-t", MILEAGE, "--loss", "quantile", *levels, "-o", model, *FEW)
     X = claims.select(["age", "region", EXPOSURE])
     settings = {"n_candidates": 60, "max_terms": 5, "cv": 3, "n_jobs": 1, "random_state": 0}
     expected = RuleEnsembleRegressor(loss="quantile", quantile=[0.5, 0.9], **settings)
@@ -245,6 +250,8 @@ def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, m
     np.testing.assert_allclose(np.column_stack(found.columns), expected.predict(X), rtol=1e-12)
     told = read_json("explain", model, data, "--row", 0)
     assert told["prediction"] == pytest.approx(expected.predict(X)[0].tolist())
+    assert told["level"] == 0.9
+    assert read_json("explain", model, data, "--row", 0, "--label", "0.5")["level"] == 0.5
     printed = run("explain", model, data, "--row", 0).stdout
     assert re.match(
         r"Predicted [\d.]+ \(median\), [\d.]+ \(90 % quantile\); for the 90 % quantile it is the sum of:\n", printed
@@ -252,3 +259,24 @@ def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, m
     shown = run("rules", model)
     assert "coefficient" not in shown.stdout
     assert "quantile" in shown.stdout or "median" in shown.stdout or not len(expected.rules_)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--quantile", "0.1", "--quantile", "most"], "`--quantile` must be a level between 0 and 1"),
+        (["--quantile", "1.5"], "`--quantile` must be a level between 0 and 1"),
+        (["--quantile", "0.5", "--quantile", "0.5"], "each level once; got [0.5, 0.5]"),
+        (["--quantile", "0.5", "--exposure", EXPOSURE], "`--exposure` is for rates"),
+        (["--quantile", "0.5", "--power", "1.5"], "`--power` is for `--loss tweedie`"),
+    ],
+)
+def test_levels_that_are_none(refuse, claims, write, words, says):
+    refuse("fit", write(claims), "-t", MILEAGE, "--loss", "quantile", *words, "--quiet", *FEW, says=says)
+
+
+def test_a_level_that_a_model_does_not_have(run, refuse, claims, write, tmp_path):
+    data, model = write(claims), tmp_path / "model.json"
+    run("fit", data, "-t", MILEAGE, "--loss", "quantile", "--quantile", "0.1,0.9", "-o", model, "-q", *FEW)
+    says = "`--label` names 'median', which the model does not have. It has '0.1', '0.9'."
+    refuse("explain", model, data, "--row", 0, "--label", "median", says=says)

@@ -58,7 +58,8 @@ def test_help_shows_both_defaults_and_the_choices(run):
     assert "Default: 6.0; 4.0 for regression." in words
     assert "both|rules|linear" in words
     assert "squared|huber|absolute| For regression. What" in words
-    assert "FLOAT,..." in words
+    assert "--quantile FLOAT For regression." in words
+    assert "Once for each. Default: 0.5." in words
     assert "Default: 0." in words
     assert "How rules are grown" not in " ".join(run("select", "--help").stdout.split())
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulegrove.cli import options
+from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.estimators.evidence import RuleEvidence
@@ -32,14 +33,20 @@ def evidence(
     from rulegrove.cli.scoring import read_model, read_target
 
     check_inputs(data)
+    column = options.take_one(target, "evidence")
     fitted = read_model(model)
+    if fitted.recall_target().timed or fitted.model_.numbers:
+        raise InvalidInputError(
+            "Rules are tested on classes or on one number; the model is of "
+            f"{'several numbers' if fitted.model_.numbers else 'survival times'}."
+        )
     asked = {"level": level, "false_discovery_rate": false_discovery_rate}
     if is_large(data):
         from rulegrove.cli.large import examine_large
 
-        found = examine_large(fitted, data, target, **asked)
+        found = examine_large(fitted, data, column, **asked)
     else:
-        X, y = read_target(fitted, data[0], target)
+        X, y = read_target(fitted, data[0], [column])
 
         from rulegrove.inspection import rule_evidence
 

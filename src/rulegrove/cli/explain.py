@@ -61,7 +61,7 @@ def explain(
     explanation = fitted.explain(take_attributes(fitted, own))
     labels = label_words(fitted)
     asked = find_label(labels, label, "--label", "model") if labels and label is not None else label
-    told = _Told(explanation.row(0, asked), known, values)
+    told = _Told(explanation.row(0, asked), known, values, fitted.recall_target().meaning.predicted)
     if as_json:
         print_json({"row": row, **_describe(told)})
     else:
@@ -75,6 +75,7 @@ class _Told:
     row: "RowExplanation"
     columns: dict[str, str]
     values: dict[str, float]
+    predicted: str
 
     @property
     def more(self) -> list[tuple[float, str]]:
@@ -100,6 +101,14 @@ class _Told:
         return [value + self.added for value in own] if isinstance(own, list) else own + self.added
 
     @property
+    def what(self) -> str:
+        """What is predicted, in words: a total with an exposure."""
+        if not self.row.multiplies or "offset" in self.values:
+            return f"{self.prediction:.6g}"
+        noun = "total" if self.values else self.predicted
+        return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} of {self.prediction:.6g}"
+
+    @property
     def start(self) -> str:
         """What the parts start from, in words."""
         return f"{_exponentiate(self.row.intercept):.4g}" if self.row.multiplies else f"{self.row.intercept:+.4g}"
@@ -118,7 +127,7 @@ def _print(told: _Told, top: int | None) -> None:
         )
         print_text(printable(f"Predicted {numbers}; for {row.about} it is the sum of:") + "\n")
     elif row.label is None:
-        print_text(f"Predicted {told.prediction:.6g}, the {'product' if row.multiplies else 'sum'} of:\n")
+        print_text(f"Predicted {told.what}, the {'product' if row.multiplies else 'sum'} of:\n")
     else:
         sure = f"Predicted {row.prediction} with probability {row.probability:.1%}"
         print_text(printable(f"{sure}; score {row.score:+.4g} for {row.label}, the sum of:") + "\n")
@@ -148,7 +157,8 @@ def _describe(told: _Told) -> dict[str, Any]:
     """Return all parts of a score for JSON."""
     row = told.row
     sure = {} if row.probability is None else {"probability": row.probability}
-    about = {} if row.label is None else {"class": row.label}
+    kind = "class" if not row.outputs else "number" if isinstance(row.label, str) else "level"
+    about = {} if row.label is None else {kind: row.label}
     parts = [
         {
             "part": part,

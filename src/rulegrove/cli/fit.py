@@ -11,6 +11,7 @@ from rulegrove.cli.errors import note, shows_progress
 from rulegrove.cli.parameters import PANEL, check_survival, ensemble_options, settle_task, takes_parameters
 from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
+from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.cli.large import LargeTraining
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def fit(
     *,
     data: options.Parts,
-    target: options.Target,
+    target: options.Targets,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Interactive page to write: report.html; with the training rows.")
@@ -68,7 +69,7 @@ def fit(
 
     beside = {"exposure": exposure, "offset": offset, "event": event, "entry": entry}
     if not check_survival(columns, parameters, beside):
-        columns = settle_task(columns, parameters, exposure)
+        columns = settle_task(columns, parameters, exposure, len(target))
     check_outputs({"--output": output, "--report": report}, [*data, rules])
     check_inputs([*data, rules])
     training = _read(data, target, columns, {"weights": weights, "groups": groups, **beside}, parameters.get("n_jobs"))
@@ -93,7 +94,7 @@ def fit(
     if report is not None:
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(model), training=True, title=f"Rules for {target}")
+        write_report(model, report, *training.show(model), training=True, title=f"Rules for {' and '.join(target)}")
     if as_json:
         from rulegrove.cli.evidence import describe_evidence
 
@@ -117,7 +118,7 @@ def fit(
 
 def _read(
     data: Sequence[Path],
-    target: str,
+    targets: Sequence[str],
     columns: options.Columns,
     beside: dict[str, str | None],
     n_jobs: int | None,
@@ -128,10 +129,14 @@ def _read(
     if is_large(data):
         from rulegrove.cli.large import read_large
 
-        return read_large(data, target, columns, **beside, n_jobs=n_jobs)
+        if len(targets) > 1:
+            raise InvalidInputError(
+                "Several `--target` are for one table that is read whole; name one, or join the files."
+            )
+        return read_large(data, targets[0], columns, **beside, n_jobs=n_jobs)
     from rulegrove.cli.training import read_training
 
-    return read_training(data[0], target, columns, **beside)
+    return read_training(data[0], targets, columns, **beside)
 
 
 def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:

@@ -26,7 +26,14 @@ def check_known(model: "Ensemble", known: Mapping[str, str]) -> None:
         return
     from rulegrove.engines.beside import Known
 
-    Known.of(tuple(known.values()), model.recall_target(), known.get("exposure"), known.get("offset"))
+    target = model.recall_target()
+    if target.timed:
+        raise InvalidInputError(f"`--{next(iter(known))}` is not for models of survival times; leave it out.")
+    if "exposure" in known and not target.log_link:
+        raise InvalidInputError(
+            "`--exposure` is for models of rates, of the losses poisson, gamma and tweedie; leave it out."
+        )
+    Known.of(tuple(known.values()), target, known.get("exposure"), known.get("offset"))
 
 
 def read_known(

@@ -11,11 +11,13 @@ from rulegrove._files import PARQUET
 from rulegrove._progress import Progress
 from rulegrove._validation import count_threads
 from rulegrove.cli.errors import shows_progress
+from rulegrove.cli.facts import Facts, sort_kinds
 from rulegrove.cli.known import find_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import find_name
+from rulegrove.cli.roles import Roles, find_roles
 from rulegrove.cli.spreadsheets import mark_text
-from rulegrove.cli.training import Facts, Roles, check_text_target, check_values, find_roles, sort_kinds
+from rulegrove.cli.training import check_text_target, check_values
 from rulegrove.cli.words import count
 from rulegrove.cli.writing import needs_marks
 from rulegrove.engines.beside import Beside, Known, as_times
@@ -103,8 +105,10 @@ def read_large(
     if groups is not None:
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
-    roles = find_roles(engine.schema.names, target, columns, weights, None, exposure, offset, event, entry)
+    roles = find_roles(engine.schema.names, [target], columns, weights, None, exposure, offset, event, entry)
     target = roles.target
+    if roles.spells.word is not None:
+        raise InvalidInputError("A word of `--event` is for one table that is read whole; give a column of 1 and 0.")
     if target in roles.numbers:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
     progress = Progress(int(shows_progress()))
@@ -112,7 +116,7 @@ def read_large(
     progress.close()
     n_rows, labels = look.n_rows - look.n_missing, list(look.counts or ())
     types = {field.name: field.type for field in engine.schema}
-    if roles.spells:
+    if roles.spells.event is not None:
         task = "survival"
     else:
         if look.counts is not None or not n_rows:
@@ -121,7 +125,7 @@ def read_large(
             check_text_target(target, labels, columns.task)
         task = look.task if columns.task == "auto" else columns.task
     values = "classes" if task == "classification" else "numbers"
-    known, beside = Known(**roles.known), Beside(**roles.spells)
+    known, beside = Known(**roles.known), Beside(event=roles.spells.event, entry=roles.spells.entry)
     layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside)
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
@@ -132,7 +136,7 @@ def read_large(
         task=task,
         counts=look.counts or {},
         span=(look.low, look.high, look.mean),
-        known={**roles.known, **roles.spells},
+        known={**roles.known, **roles.spells.columns},
         kinds=sort_kinds(
             layout.attributes,
             lambda name: pa.types.is_temporal(types[name]) and name not in roles.categorical,

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from rulegrove.exceptions import InvalidInputError
+
 DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl, .xlsx."
 PARTS_HELP = f"{DATA_HELP} Several Parquet files, a folder of them or one beyond 512 MB are read part by part."
 
@@ -14,7 +16,15 @@ Names = list[str] | None
 Parts = Annotated[list[Path], typer.Argument(help=PARTS_HELP, show_default=False)]
 Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="Model file, as `rulegrove fit -o` writes it.", show_default=False)]
-Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)]
+Target = Annotated[
+    list[str], typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)
+]
+Targets = Annotated[
+    list[str],
+    typer.Option(
+        "--target", "-t", metavar="COL", help="Column to predict; once for each of several numbers.", show_default=False
+    ),
+]
 Weights = Annotated[str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")]
 Exposure = Annotated[
     str | None,
@@ -25,7 +35,11 @@ Offset = Annotated[
 ]
 Event = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of whether the event came, 1 or 0; the target is then the time until it."),
+    typer.Option(
+        metavar="COL[=WORD]",
+        help="Column of whether the event came: 1 or 0, yes or no, or with the word of the event, as in status=dead. "
+        "The target is then the time until it.",
+    ),
 ]
 Entry = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the time since when a row was watched; beside --event.")
@@ -52,3 +66,10 @@ class Columns:
     categorical: Annotated[Names, typer.Option(metavar="COL", help=_CATEGORICAL_HELP)] = None
     number: Annotated[Names, typer.Option("--number", metavar="COL", help=_NUMBER_HELP)] = None
     keep_identifiers: Annotated[bool, typer.Option("--keep-identifiers", help=_IDENTIFIERS_HELP)] = False
+
+
+def take_one(targets: list[str], command: str) -> str:
+    """Return the target of a command that has no use for several."""
+    if len(targets) > 1:
+        raise InvalidInputError(f"`--target` was given {len(targets)} times; `rulegrove {command}` takes one column.")
+    return targets[0]

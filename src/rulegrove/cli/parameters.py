@@ -60,11 +60,13 @@ class Parameter:
     def option(self, shown_default: str = "") -> inspect.Parameter:
         """Return the option, perhaps with other words for its default; None stands for one that was not given."""
         choices, kind, flag = self.choices, _TYPES.get(self.annotation, str), self.name.replace("_", "-")
-        words = kind is str and choices
+        words, several = kind is str and choices, "sequence of float" in self.kind
+        once = " Once for each." if several else ""
+        kind = list[str] if several else kind
         option = typer.Option(
             f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}",
-            help=f"{self.help} Default: {shown_default or _word(self.default)}.",
-            metavar=self._metavar(choices) if words else "FLOAT,..." if "sequence of float" in self.kind else None,
+            help=f"{self.help}{once} Default: {shown_default or _word(self.default)}.",
+            metavar=self._metavar(choices) if words else "FLOAT" if several else None,
             show_default=False,
             autocompletion=(lambda: choices) if words else None,
             rich_help_panel=PANEL,
@@ -145,8 +147,10 @@ def check_survival(columns: Columns, parameters: Mapping[str, Any], beside: Mapp
     return True
 
 
-def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str | None) -> Columns:
-    """Return how columns are to be read with a loss, which makes a regression; refuse what does not go with it.
+def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str | None, n_targets: int = 1) -> Columns:
+    """Return how columns are to be read with a loss, or with several numbers; refuse what does not go with it.
+
+    Both make a regression.
 
     Examples
     --------
@@ -154,6 +158,15 @@ def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str |
     'regression'
     """
     loss = parameters.get("loss")
+    if n_targets == 1 and parameters.get("multioutput") is not None:
+        raise InvalidInputError(
+            "`--multioutput` is for several numbers; give `--target` once for each, or leave it out."
+        )
+    if n_targets > 1 and (loss not in (None, "squared") or columns.task == "classification"):
+        option = "--task classification" if columns.task == "classification" else f"--loss {loss}"
+        raise InvalidInputError(
+            f"`{option}` is for one `--target`; fit each column by itself, or leave the option out for several numbers."
+        )
     for option, own in OWN_LOSSES.items():
         if parameters.get(option) is not None and loss != own:
             raise InvalidInputError(f"`--{option}` is for `--loss {own}`; add that, or leave it out.")
@@ -163,7 +176,7 @@ def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str |
             "`--loss tweedie` for totals that may be 0."
         )
     if loss is None:
-        return columns
+        return columns if n_targets == 1 else replace(columns, task="regression")
     losses = next(one.choices for one in read_parameters("regressor", "RuleEnsembleRegressor") if one.name == "loss")
     if loss not in losses:
         raise InvalidInputError(f"`--loss` must be one of {', '.join(losses)}; got '{loss}'.{suggest(loss, losses)}")

@@ -8,6 +8,7 @@ import typer
 from rulegrove.cli import options
 from rulegrove.cli.errors import note
 from rulegrove.cli.words import count
+from rulegrove.exceptions import InvalidInputError
 
 
 def predict(
@@ -20,8 +21,10 @@ def predict(
     exposure: options.Exposure = None,
     offset: options.Offset = None,
     at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME,TIME", help="Of survival times: when to tell the chance of no event yet."),
+        list[str] | None,
+        typer.Option(
+            metavar="TIME", help="Of survival times: when to tell the chance of no event yet. Once for each time."
+        ),
     ] = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
@@ -39,10 +42,12 @@ def predict(
     from rulegrove.cli.times import read_moments
     from rulegrove.cli.writing import WRITERS, print_csv, write_table
 
-    moments = () if at is None else read_moments(at)
+    moments = read_moments(at) if at else ()
     check_outputs({"--output": output}, [model, *data], kinds=WRITERS)
     check_inputs(data)
     fitted = read_model(model)
+    if moments and not fitted.recall_target().timed:
+        raise InvalidInputError("`--at` is for models of survival times, and this is none; leave it out.")
     if is_large(data):
         from rulegrove.cli.large import predict_large
 

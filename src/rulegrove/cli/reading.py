@@ -3,6 +3,7 @@
 import codecs
 import csv
 import datetime as dt
+import functools
 import io
 import unicodedata
 import warnings
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.json
@@ -85,6 +87,12 @@ def find_name(names: Sequence[str], name: str, option: str) -> str:
         hint = suggest(name, names) or f" It has {list_names(names)}."
         raise InvalidInputError(f"`{option}` names '{name}', which is no column of the table.{hint}")
     return found
+
+
+def find_targets(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+    """Return which rows have a value in each of some columns."""
+    columns = (pc.invert(pc.is_null(table[name], nan_is_null=True)) for name in names)
+    return functools.reduce(pc.and_, columns)
 
 
 def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:

@@ -14,7 +14,10 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write: report.html.", show_default=False)],
     data: Annotated[Path | None, typer.Option(metavar="DATA", help="Rows to show the model on, best new ones.")] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the data that was to be predicted.")
+        list[str] | None,
+        typer.Option(
+            "--target", "-t", metavar="COL", help="Column of the data to predict; once for each of several numbers."
+        ),
     ] = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
@@ -36,7 +39,7 @@ def report(
     check_outputs({"--output": output}, [model, data])
     check_inputs([data])
     beside = {"exposure": exposure, "offset": offset, "event": event, "entry": entry}
-    alone = [option for option, name in beside.items() if name is not None and target is None]
+    alone = [option for option, name in beside.items() if name is not None and not target]
     if alone:
         raise InvalidInputError(f"`--{alone[0]}` is read beside the `--target`; give that, too.")
     fitted = read_model(model)
@@ -45,13 +48,19 @@ def report(
 
     X: Any = None
     y: Any = None
-    if data is not None and target is not None:
+    if data is not None and target:
         X, y = read_target(fitted, data, target, beside)
     elif data is not None:
         X = take_attributes(fitted, read_rows(fitted, data))
-    elif target is not None:
+    elif target:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
-    write_report(fitted, output, X, y, title=title or (f"Rules for {target}" if target else f"Rules of {model.name}"))
+    write_report(
+        fitted,
+        output,
+        X,
+        y,
+        title=title or (f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"),
+    )
     note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

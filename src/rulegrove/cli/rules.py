@@ -67,9 +67,8 @@ def tell_length(front: "Front | None") -> None:
     if front is None or front.chosen == len(front) - 1:
         return
     own, large = front[front.chosen], front[-1]
-    errors = {"log_loss": "error", "squared_error": "root mean squared error"}
-    name = errors.get(front.loss_name, f"mean {front.loss_name.replace('_', ' ')}")
-    show = show_share if front.loss_name == "log_loss" else show_number
+    is_share = front.meaning.error_is_share
+    name, show = ("error", show_share) if is_share else (front.meaning.error_words, show_number)
     lengths = (count(own.rules, "term"), count(large.rules, "term"))
     if own.held_out is None:
         note(f"A list of {lengths[0]}; the large model has {lengths[1]}.")

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rulegrove._typing import FloatArray
 from rulegrove.cli.known import check_known, find_known, read_known, take_known
 from rulegrove.cli.places import check_file
-from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import check_spells, find_spells, read_times
 from rulegrove.cli.training import read_weights
-from rulegrove.cli.words import list_names, suggest
+from rulegrove.cli.words import count, list_names, suggest
 from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
 
@@ -44,10 +43,10 @@ def label_words(model: "Ensemble") -> dict[str, Any]:
 
 
 def find_label(labels: Mapping[str, Any], word: str, option: str, whose: str) -> Any:
-    """Return the class that an option means by a word, refusing one that is none."""
+    """Return the class, number or level that an option means by a word, refusing one that is none."""
     if word not in labels:
-        hint = suggest(word, list(labels))
-        raise InvalidInputError(f"`{option}` names '{word}', which is no class of the {whose}.{hint}")
+        hint = suggest(word, list(labels)) or f" It has {list_names(list(labels))}."
+        raise InvalidInputError(f"`{option}` names '{word}', which the {whose} does not have.{hint}")
     return labels[word]
 
 
@@ -82,7 +81,9 @@ class LabelledRows:
     known: Mapping[str, FloatArray]
 
 
-def read_labelled(model: "Ensemble", path: Path, target: str, beside: Mapping[str, str | None]) -> LabelledRows:
+def read_labelled(
+    model: "Ensemble", path: Path, targets: Sequence[str], beside: Mapping[str, str | None]
+) -> LabelledRows:
     """Read the attributes and the target of rows; those without a target are left out.
 
     Parameters
@@ -90,32 +91,34 @@ def read_labelled(model: "Ensemble", path: Path, target: str, beside: Mapping[st
     model : estimator
         Fitted.
     path : path
-    target : str
-        Column of the target.
+    targets : sequence of str
+        Column of the target, or those of several numbers.
     beside : mapping
         Columns of weights, exposure, offset, event and entry, as far as they were named.
     """
     table = read_rows(model, path)
-    name = find_name(table.column_names, target, "--target")
-    labels, survival = label_words(model), check_spells(model, beside.get("event"), beside.get("entry"))
-    if not labels:
+    names = _find_targets(model, table.column_names, targets)
+    labels = label_words(model) if model.model_.labels else {}
+    survival = check_spells(model, beside.get("event"), beside.get("entry"))
+    for name in () if labels else names:
         table = convert_to_numbers(table, name)
     columns = find_known(table.column_names, beside.get("exposure"), beside.get("offset"))
     check_known(model, columns)
     spells = find_spells(table.column_names, beside.get("event"), beside.get("entry"))
     own = beside.get("weights")
     weights = None if own is None else find_name(table.column_names, own, "--weights")
-    here = pc.invert(pc.is_null(table[name], nan_is_null=True))
+    here = find_targets(table, names)
     known, rows = table.filter(here), np.flatnonzero(here.to_numpy())
     if not known.num_rows:
-        raise InvalidInputError(f"The target '{name}' has no value in any row of '{path}'.")
-    apart = {name, *columns.values(), *spells.values(), *(() if weights is None else (weights,))}
+        raise InvalidInputError(f"The target {list_names(names)} has no value in any row of '{path}'.")
+    apart = {*names, *columns.values(), *spells.columns.values(), *(() if weights is None else (weights,))}
     if survival:
-        y: Any = read_times(known, name, spells, rows)
+        y: Any = read_times(known, names[0], spells, rows)
     elif labels:
-        y = np.array([labels.get(str(value), value) for value in known[name].to_pylist()], dtype=object)
+        y = np.array([labels.get(str(value), value) for value in known[names[0]].to_pylist()], dtype=object)
     else:
-        y = np.array(known[name].to_pylist())
+        y = np.column_stack([np.array(known[name].to_pylist()) for name in names])
+        y = y if len(names) > 1 else y[:, 0]
     attributes = known if hasattr(model, "feature_names_in_") else known.drop_columns(sorted(apart))
     return LabelledRows(
         take_attributes(model, attributes),
@@ -125,11 +128,20 @@ def read_labelled(model: "Ensemble", path: Path, target: str, beside: Mapping[st
     )
 
 
+def _find_targets(model: "Ensemble", columns: Sequence[str], targets: Sequence[str]) -> list[str]:
+    """Return the columns of the target as the table spells them; those of several numbers in the order of the model."""
+    names, numbers = [find_name(columns, name, "--target") for name in targets], model.model_.numbers
+    if len(names) != max(len(numbers), 1):
+        wanted = f"predicts {list_names(numbers)}" if numbers else "predicts one column"
+        raise InvalidInputError(f"The model {wanted}; got {count(len(names), 'column')} by `--target`.")
+    return list(numbers) if set(names) == set(numbers) else names
+
+
 def read_target(
-    model: "Ensemble", path: Path, target: str, beside: Mapping[str, str | None] | None = None
+    model: "Ensemble", path: Path, targets: Sequence[str], beside: Mapping[str, str | None] | None = None
 ) -> tuple[Any, Any]:
     """Read the attributes and the target of rows, rates where there is an exposure; as `read_labelled`."""
-    rows = read_labelled(model, path, target, beside or {})
+    rows = read_labelled(model, path, targets, beside or {})
     return rows.X, take_known(model, rows.y, rows.known)
 
 

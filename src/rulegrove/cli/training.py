@@ -1,8 +1,8 @@
 """A table with a target: what `fit` and `select` learn from."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.cli.errors import note
-from rulegrove.cli.known import find_known, read_known, take_known
+from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds
+from rulegrove.cli.known import read_known, take_known
 from rulegrove.cli.options import Columns
-from rulegrove.cli.reading import convert_to_numbers, find_name, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_targets, read_table
+from rulegrove.cli.roles import Roles, find_roles
 from rulegrove.cli.spreadsheets import holds_text
-from rulegrove.cli.times import find_spells, read_times
+from rulegrove.cli.times import read_times
 from rulegrove.cli.words import count, list_names
 from rulegrove.columns.dates import parse_times
 from rulegrove.columns.numbers import is_marked, read_distinct
@@ -24,170 +25,6 @@ from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
-
-SHOWN_CLASSES = 6
-NO_SPAN = (math.nan, math.nan, math.nan)
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which columns are what, by their names as the table spells them."""
-
-    target: str
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    numbers: tuple[str, ...]
-    weights: str | None
-    groups: str | None
-    keep_identifiers: bool
-    known: Mapping[str, str] = field(default_factory=dict)
-    spells: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Parameters of an estimator that say how columns are read, those that were given."""
-        numbers = [name for name in self.numbers if name != self.target]
-        return {
-            **({"numeric_features": numbers} if numbers else {}),
-            **({"identifiers": None} if self.keep_identifiers else {}),
-        }
-
-    @property
-    def apart(self) -> set[str]:
-        """Columns that are no attributes."""
-        named = (self.target, *self.drop, self.weights, self.groups, *self.known.values(), *self.spells.values())
-        return {name for name in named if name is not None}
-
-
-def find_roles(
-    names: Sequence[str],
-    target: str,
-    columns: Columns,
-    weights: str | None = None,
-    groups: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
-) -> Roles:
-    """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
-
-    def find(option: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
-        return tuple(find_name(names, name, option) for name in wanted or ())
-
-    roles = Roles(
-        target=find_name(names, target, "--target"),
-        drop=find("--drop", columns.drop),
-        categorical=find("--categorical", columns.categorical),
-        numbers=find("--number", columns.number),
-        weights=None if weights is None else find_name(names, weights, "--weights"),
-        groups=None if groups is None else find_name(names, groups, "--groups"),
-        keep_identifiers=columns.keep_identifiers,
-        known=find_known(names, exposure, offset),
-        spells=find_spells(names, event, entry),
-    )
-    for option, name in {**roles.known, **roles.spells}.items():
-        if name == roles.target:
-            raise InvalidInputError(f"`--{option}` and `--target` both name '{name}'; it can be one only.")
-    for name in roles.numbers:
-        if name in roles.categorical:
-            raise InvalidInputError(f"`--categorical` and `--number` both name '{name}'; it can be one only.")
-        if name in roles.apart - {roles.target}:
-            raise InvalidInputError(f"`--number` names '{name}', which is no attribute here; leave one of the two out.")
-    return roles
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a table was found to hold, to be told and to be given as JSON.
-
-    Attributes
-    ----------
-    size : str
-        Rows and attributes in words.
-    n_rows, n_left_out : int
-        Rows with a target and without.
-    target : str
-        Name of its column.
-    task : {"classification", "regression", "survival"}
-    counts : dict
-        Rows of each value of the target, where these are few enough to be classes.
-    span : tuple of float
-        Least, largest and mean value of a target of numbers or times.
-    kinds : dict
-        Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
-        categories they have.
-    groups : str
-        The groups in words; empty without any.
-    known : dict
-        Columns of the exposure, the offset, the event and the entry, by these words.
-    n_events : int, optional
-        Rows with an event, as far as that is known.
-    exposures : tuple of float
-        Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
-    """
-
-    size: str
-    n_rows: int
-    n_left_out: int
-    target: str
-    task: str
-    counts: Mapping[Any, int]
-    span: tuple[float, float, float]
-    kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
-    groups: str = ""
-    known: Mapping[str, str] = field(default_factory=dict)
-    n_events: int | None = None
-    exposures: tuple[float, ...] = ()
-
-    def describe(self) -> dict[str, Any]:
-        """Return what was read and guessed, for JSON."""
-        rows = {"rows": self.n_rows, "rows_without_target": self.n_left_out}
-        return {**rows, "target": self.target, "task": self.task, **self.known, **self.kinds}
-
-    def tell(self) -> None:
-        """Say what was read and guessed."""
-        note(self.size)
-        for kind, names in self.kinds.items():
-            shown = [f"{name} ({n})" for name, n in names.items()] if isinstance(names, Mapping) else names
-            if shown:
-                note(f"  {kind:<12}{list_names(shown)}")
-        note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
-        more = {"exposure": self._tell_exposures(), "event": self._tell_events()}
-        for option, name in self.known.items():
-            note(f"  {option:<12}'{name}'{more.get(option, '')}")
-        if self.groups:
-            note(f"  groups      {self.groups}, each in one fold")
-        if self.n_left_out:
-            note(f"  left out    {count(self.n_left_out, 'row')} without a target")
-
-    def _tell_exposures(self) -> str:
-        """Say which values the exposure has, and what the target is for each unit of it."""
-        if not self.exposures:
-            return ""
-        return ": {:.6g} to {:.6g}, mean {:.6g}; the target for each unit of it {:.6g}".format(*self.exposures)
-
-    def _tell_events(self) -> str:
-        """Say how many rows have an event."""
-        return "" if self.n_events is None else f": {count(self.n_events, 'event')} in {count(self.n_rows, 'row')}"
-
-    def _tell_values(self) -> str:
-        """Say which values the target has."""
-        if self.task != "classification":
-            return "{:.6g} to {:.6g}, mean {:.6g}".format(*self.span)
-        shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
-        hidden = len(shown) - SHOWN_CLASSES
-        return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
-
-
-def sort_kinds(
-    names: Iterable[str], is_date: Callable[[str], bool], is_category: Callable[[str], bool]
-) -> dict[str, list[str]]:
-    """Return names of attributes by what they hold: what is neither date nor category is a number."""
-    kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
-    for name in names:
-        kinds["dates" if is_date(name) else "categories" if is_category(name) else "numbers"].append(name)
-    return kinds
 
 
 def check_values(target: str, values: Sequence[Any]) -> None:
@@ -205,8 +42,8 @@ class Training:
     ----------
     X : pyarrow.Table
         The attributes.
-    y : ndarray of shape (n_rows,) or SurvivalTimes
-        The target.
+    y : ndarray of shape (n_rows,), SurvivalTimes or pyarrow.Table
+        The target; of several numbers a table.
     weights : ndarray of shape (n_rows,) or None
     groups : ndarray of shape (n_rows,) or None
         Number of each row's group.
@@ -235,7 +72,7 @@ class Training:
 
 def read_training(
     path: Path,
-    target: str,
+    targets: Sequence[str],
     columns: Columns,
     weights: str | None = None,
     groups: str | None = None,
@@ -249,8 +86,8 @@ def read_training(
     Parameters
     ----------
     path : path
-    target : str
-        Column to predict.
+    targets : sequence of str
+        Column to predict, or several of numbers.
     columns : Columns
     weights, groups : str, optional
         Columns of weights, and of groups whose rows are held out together.
@@ -258,27 +95,30 @@ def read_training(
         Columns of these; with an event the target is a time.
     """
     table = read_table(path, text=columns.categorical or ())
-    roles = find_roles(table.column_names, target, columns, weights, groups, exposure, offset, event, entry)
+    roles = find_roles(table.column_names, targets, columns, weights, groups, exposure, offset, event, entry)
     from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
 
-    target = roles.target
-    if target in roles.numbers or roles.spells:
-        table = convert_to_numbers(table, target)
-    here = pc.invert(pc.is_null(table[target], nan_is_null=True))
+    table = _convert_targets(table, roles)
+    here = find_targets(table, roles.targets)
     known, rows = table.filter(here), np.flatnonzero(here.to_numpy())
     X = known.drop_columns(sorted(roles.apart))
     if not X.num_columns:
-        raise InvalidInputError(f"'{path}' has no column left to predict '{target}' from.")
-    y = _read_target(known, target, path)
-    times = read_times(known, target, roles.spells, rows) if roles.spells else None
-    labels, counts = np.unique(y, return_counts=True)
-    if times is None:
-        check_values(target, labels.tolist())
-        if y.dtype.kind not in "iuf":
-            check_text_target(target, y.tolist(), columns.task)
-        task = guess_task(y) if columns.task == "auto" else columns.task
+        raise InvalidInputError(f"'{path}' has no column left to predict {list_names(roles.targets)} from.")
+    numbers = {name: _read_target(known, name, path) for name in roles.targets}
+    y: Any = numbers[roles.target]
+    counts: dict[Any, int] = {}
+    if roles.spells.event is not None:
+        y, task = read_times(known, roles.target, roles.spells, rows), "survival"
+    elif len(numbers) > 1:
+        check_several(numbers)
+        y, task = pa.table(numbers), "regression"
     else:
-        task = "survival"
+        labels, sizes = np.unique(y, return_counts=True)
+        check_values(roles.target, labels.tolist())
+        if y.dtype.kind not in "iuf":
+            check_text_target(roles.target, y.tolist(), columns.task)
+        task = guess_task(y) if columns.task == "auto" else columns.task
+        counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
     row_weights = None if roles.weights is None else read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     beside = read_known(known, roles.known, rows)
@@ -286,17 +126,30 @@ def read_training(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
         n_left_out=table.num_rows - known.num_rows,
-        target=target,
+        target=roles.target,
         task=task,
-        counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        span=NO_SPAN if task == "classification" else (y.min(), y.max(), y.mean()),
+        counts=counts,
+        span=NO_SPAN if task == "classification" else find_span(numbers[roles.target]),
+        others={name: find_span(numbers[name]) for name in roles.targets[1:]},
         kinds=_sort_columns(X, roles),
-        known={**roles.known, **roles.spells},
-        n_events=None if times is None else int(times.event.sum()),
-        exposures=_describe_exposure(y, beside["exposure"]) if "exposure" in beside and task == "regression" else (),
+        known={**roles.known, **roles.spells.words},
+        n_events=int(y.event.sum()) if task == "survival" else None,
+        exposures=_describe_exposure(y, beside["exposure"]) if "exposure" in beside else (),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
-    return Training(X, y if times is None else times, row_weights, codes, beside, roles, facts)
+    return Training(X, y, row_weights, codes, beside, roles, facts)
+
+
+def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:
+    """Return the table with targets of text as numbers, where these were asked for or are times."""
+    timed = roles.spells.event is not None
+    for name in roles.targets:
+        if name in roles.numbers or timed:
+            converted = convert_to_numbers(table, name)
+            if timed and converted[name].null_count == table.num_rows > table[name].null_count:
+                raise InvalidInputError(f"With `--event` the target is a time, a number; '{name}' holds text alone.")
+            table = converted
+    return table
 
 
 def _describe_exposure(y: AnyArray, exposure: FloatArray) -> tuple[float, ...]:
@@ -318,6 +171,17 @@ def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:
     kinds = sort_kinds(X.column_names, is_date, is_category)
     sizes = {name: int(pc.count_distinct(X[name], mode="only_valid").as_py()) for name in kinds["categories"]}
     return {**kinds, "categories": sizes}
+
+
+def check_several(numbers: Mapping[str, AnyArray]) -> None:
+    """Refuse targets that are not all numbers of more than one value, where there are several."""
+    for name, values in numbers.items():
+        if values.dtype.kind not in "iuf":
+            raise InvalidInputError(
+                f"Several `--target` must all be numbers; '{name}' holds {values.tolist()[0]!r}. Fit it by itself, or "
+                "read its numbers by `--number`."
+            )
+        check_values(name, np.unique(values).tolist())
 
 
 def check_text_target(target: str, values: Iterable[Any], task: str) -> None:

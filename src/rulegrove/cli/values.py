@@ -4,7 +4,7 @@ import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rulegrove.cli.parameters import SEED
 from rulegrove.cli.places import check_file
@@ -81,19 +81,21 @@ def read_solver(word: str) -> str | Solver:
     return SOLVERS[known]().set_params(**values)  # type: ignore[no-any-return]
 
 
-def read_levels(word: str) -> float | list[float]:
-    """Return a level, or several between commas.
+def read_levels(words: Sequence[str]) -> float | list[float]:
+    """Return a level, or several: each given by itself, or with commas between them.
 
     Examples
     --------
-    >>> read_levels("0.9"), read_levels("0.1, 0.9"), read_levels("[0.1, 0.9]")
+    >>> read_levels(["0.9"]), read_levels(["0.1", "0.9"]), read_levels(["0.1, 0.9"])
     (0.9, [0.1, 0.9], [0.1, 0.9])
     """
     try:
-        levels = [float(part) for part in word.strip("[] ").split(",")]
+        levels = [float(part) for word in words for part in word.strip("[] ").split(",")]
+        if not all(0.0 < level < 1.0 for level in levels):
+            raise ValueError
     except ValueError:
         raise InvalidInputError(
-            f"`--quantile` must be a level between 0 and 1, or several with commas between them; got '{word}'."
+            f"`--quantile` must be a level between 0 and 1, given once for each of several; got '{', '.join(words)}'."
         ) from None
     return levels[0] if len(levels) == 1 else levels
 
@@ -108,7 +110,7 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
     """
     given = {name: word for name, word in words.items() if word is not None}
     settings = {name: read_value(word) if isinstance(word, str) else word for name, word in given.items()}
-    if isinstance(words.get("quantile"), str):
+    if words.get("quantile") is not None:
         settings["quantile"] = read_levels(words["quantile"])
     if isinstance(words.get("solver"), str):
         settings["solver"] = read_solver(words["solver"])
@@ -132,13 +134,7 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
     chosen = read_settings(words)
     unknown = sorted(set(chosen) - set(kind._get_param_names()))
     if unknown:
-        option = f"--{unknown[0].replace('_', '-')}"
-        why = (
-            "these are survival times; leave it out."
-            if task == "survival"
-            else "this is a regression; leave it out or set `--task`."
-        )
-        raise InvalidInputError(f"`{option}` is for classes, and {why}")
+        _refuse_parameter(unknown[0], task)
     if isinstance(chosen.get("class_weight"), dict):
         spelled = {str(label): label for label in labels}
         chosen["class_weight"] = {
@@ -147,6 +143,16 @@ def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], *
         }
     model: Ensemble = kind(**chosen, **settings)
     return model
+
+
+def _refuse_parameter(name: str, task: str) -> NoReturn:
+    """Say that a parameter is for another kind of target."""
+    kind = "numbers" if name in RuleEnsembleRegressor._get_param_names() else "classes"
+    here = {"classification": "these are classes", "regression": "this is a regression"}
+    ways = "leave it out" if task == "survival" else "leave it out or set `--task`"
+    raise InvalidInputError(
+        f"`--{name.replace('_', '-')}` is for {kind}, and {here.get(task, 'these are survival times')}; {ways}."
+    )
 
 
 def read_groups(words: Sequence[str]) -> str | list[Any]:

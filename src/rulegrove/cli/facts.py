@@ -1,0 +1,122 @@
+"""What a table was found to hold, told before the fit."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rulegrove._typing import AnyArray
+from rulegrove.cli.errors import note
+from rulegrove.cli.words import count, list_names
+
+SHOWN_CLASSES = 6
+NO_SPAN = (math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a table was found to hold, to be told and to be given as JSON.
+
+    Attributes
+    ----------
+    size : str
+        Rows and attributes in words.
+    n_rows, n_left_out : int
+        Rows with a target and without.
+    target : str
+        Name of its column.
+    task : {"classification", "regression", "survival"}
+    counts : dict
+        Rows of each value of the target, where these are few enough to be classes.
+    span : tuple of float
+        Least, largest and mean value of a target of numbers or times.
+    others : dict
+        The same of each further number to predict, by its name.
+    kinds : dict
+        Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
+        categories they have.
+    groups : str
+        The groups in words; empty without any.
+    known : dict
+        Columns of the exposure, the offset, the event and the entry, by these words.
+    n_events : int, optional
+        Rows with an event, as far as that is known.
+    exposures : tuple of float
+        Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
+    """
+
+    size: str
+    n_rows: int
+    n_left_out: int
+    target: str
+    task: str
+    counts: Mapping[Any, int]
+    span: tuple[float, float, float]
+    kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
+    others: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    groups: str = ""
+    known: Mapping[str, str] = field(default_factory=dict)
+    n_events: int | None = None
+    exposures: tuple[float, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was read and guessed, for JSON."""
+        rows = {"rows": self.n_rows, "rows_without_target": self.n_left_out}
+        target = [self.target, *self.others] if self.others else self.target
+        return {**rows, "target": target, "task": self.task, **self.known, **self.kinds}
+
+    def tell(self) -> None:
+        """Say what was read and guessed."""
+        note(self.size)
+        for kind, names in self.kinds.items():
+            shown = [f"{name} ({n})" for name, n in names.items()] if isinstance(names, Mapping) else names
+            if shown:
+                note(f"  {kind:<12}{list_names(shown)}")
+        note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
+        for name, span in self.others.items():
+            note(f"              '{name}': {self.task}, {_tell_span(span)}")
+        more = {"exposure": self._tell_exposures(), "event": self._tell_events()}
+        for option, name in self.known.items():
+            note(f"  {option:<12}'{name}'{more.get(option, '')}")
+        if self.groups:
+            note(f"  groups      {self.groups}, each in one fold")
+        if self.n_left_out:
+            note(f"  left out    {count(self.n_left_out, 'row')} without a target")
+
+    def _tell_exposures(self) -> str:
+        """Say which values the exposure has, and what the target is for each unit of it."""
+        if not self.exposures:
+            return ""
+        return ": {:.6g} to {:.6g}, mean {:.6g}; the target for each unit of it {:.6g}".format(*self.exposures)
+
+    def _tell_events(self) -> str:
+        """Say how many rows have an event."""
+        return "" if self.n_events is None else f": {count(self.n_events, 'event')} in {count(self.n_rows, 'row')}"
+
+    def _tell_values(self) -> str:
+        """Say which values the target has."""
+        if self.task != "classification":
+            return _tell_span(self.span)
+        shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
+        hidden = len(shown) - SHOWN_CLASSES
+        return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
+
+
+def find_span(values: AnyArray) -> tuple[float, float, float]:
+    """Return least, largest and mean value of numbers."""
+    return float(values.min()), float(values.max()), float(values.mean())
+
+
+def _tell_span(span: tuple[float, float, float]) -> str:
+    """Say which values there are."""
+    return "{:.6g} to {:.6g}, mean {:.6g}".format(*span)
+
+
+def sort_kinds(
+    names: Iterable[str], is_date: Callable[[str], bool], is_category: Callable[[str], bool]
+) -> dict[str, list[str]]:
+    """Return names of attributes by what they hold: what is neither date nor category is a number."""
+    kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
+    for name in names:
+        kinds["dates" if is_date(name) else "categories" if is_category(name) else "numbers"].append(name)
+    return kinds
