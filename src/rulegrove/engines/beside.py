@@ -203,6 +203,9 @@ def list_targets(names: Sequence[str], target: str | Sequence[str]) -> tuple[str
     if not targets:
         raise InvalidInputError("`target` is empty; name the column to predict.")
     check_names(names, [("target", name) for name in targets])
+    for name in targets:
+        if targets.count(name) > 1:
+            raise InvalidInputError(f"`target` names {name!r} twice; name different columns.")
     return targets
 
 

@@ -176,9 +176,14 @@ def run_marked(
 ) -> tuple[S, ...]:
     """Return the sums of a pass, whose rows must be those of the mark."""
     found = engine.map_reduce(task, on_progress)
-    if mark is not None and found.mark != mark:
+    check_mark(found.mark, mark, layout)
+    return found.sums
+
+
+def check_mark(found: int, mark: int | None, layout: Layout) -> None:
+    """Refuse rows that have not the mark that they had before, if they had one."""
+    if mark is not None and found != mark:
         raise InvalidInputError(
             f"The target '{layout.target}' had other values, or its rows another order, when the rows were read "
             "again; they must be the same each time. Sort them, or write them to Parquet first."
         )
-    return found.sums

@@ -11,7 +11,7 @@ from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
 from rulegrove.engines.beside import Beside, Known, as_times, list_targets
-from rulegrove.engines.counting import CodedRows, JudgeTask, count_over, run_marked
+from rulegrove.engines.counting import CodedRows, JudgeTask, check_mark, count_over, run_marked
 from rulegrove.engines.examining import examine_part
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, check_squared, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
@@ -302,13 +302,14 @@ class TableOfEngine:
                 f"`subsample`={self.settings.subsample!r} of {self.engine.n_rows:,} rows asks for {wanted:,} rows in "
                 "memory; give a count or 'auto'."
             )
-        progress = Progress(self.settings.verbose)
+        progress, mark = Progress(self.settings.verbose), None
         if self.layout.beside.event is not None:
             stage = progress.stage("Reading times")
-            self.layout = find_hazard(self.engine, self.layout, chance.sample_seed, size, stage)
+            self.layout, mark = find_hazard(self.engine, self.layout, chance.sample_seed, size, stage)
         drawn = draw_sample(self.engine, self.layout, chance.sample_seed, size, progress.stage("Drawing rows"))
         progress.close()
         self._seed, self.drawn, rows = chance.sample_seed, drawn, drawn.drawn
+        check_mark(rows.mark, mark, self.layout)
         columns = learn_columns(rows.rows, self.settings.reading, n_rows=self.engine.n_rows)
         return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary, rows.spells)
 

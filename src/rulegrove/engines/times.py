@@ -46,8 +46,10 @@ class HazardTask:
         return counted
 
 
-def find_hazard(engine: Engine, layout: Layout, seed: int, size: Size, on_progress: OnProgress | None = None) -> Layout:
-    """Return a layout that makes rates of times: two passes over these.
+def find_hazard(
+    engine: Engine, layout: Layout, seed: int, size: Size, on_progress: OnProgress | None = None
+) -> tuple[Layout, int]:
+    """Return a layout that makes rates of times, and the mark of the rows: two passes over the times.
 
     The hazard of all rows together is counted at times of events among rows that are drawn, 1,000 at most, which are
     the same however the table is divided.
@@ -65,4 +67,4 @@ def find_hazard(engine: Engine, layout: Layout, seed: int, size: Size, on_progre
     grid = choose_times(as_times(drawn.y), STATED_TIMES)
     [sums] = run_marked(engine, HazardTask(alone, grid), layout, drawn.mark, on_progress)
     hazard = add_up_hazard(sums, weighted=layout.weights is not None)
-    return replace(layout, beside=replace(layout.beside, hazard=hazard))
+    return replace(layout, beside=replace(layout.beside, hazard=hazard)), drawn.mark
