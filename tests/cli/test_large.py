@@ -6,8 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli_tables import FAST, NAMES, SETTINGS, TARGET, make_table
-from rulegrove import RuleEnsembleClassifier, load_model
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, RuleEnsembleSurvival, load_model
 from rulegrove.cli import places
+from rulegrove.cli.large import read_large
+from rulegrove.cli.options import Columns
 from small_pools import shrink_pool
 
 
@@ -48,6 +50,52 @@ def test_a_large_file_is_read_part_by_part(run, write, monkeypatch):
     result = run("fit", write(make_table(target="number"), "a.parquet"), "-t", TARGET, *FAST)
     assert "read part by part" in result.stderr
     assert "regression, " in result.stderr
+
+
+@pytest.mark.parametrize("pool", ["small", "large"])
+def test_a_fit_of_times_is_the_one_in_memory(run, read_json, folder, tmp_path, request, pool):
+    if pool == "small":
+        request.getfixturevalue("small_pool")
+    table, rng = make_table(), np.random.default_rng(0)
+    X = table.drop_columns([TARGET])
+    years = rng.exponential(np.where(np.asarray(table[TARGET].to_pylist()) == "ja", 0.5, 2.0))
+    died, years, since = years < 1.5, np.minimum(years, 1.5), 0.1 * years.clip(max=1.0)
+    for number, start in enumerate(range(0, 300, 100)):
+        here = slice(start, start + 100)
+        part = X.slice(start, 100).append_column("years", pa.array(years[here]))
+        part = part.append_column("died", pa.array(died[here])).append_column("since", pa.array(since[here]))
+        pq.write_table(part, folder / f"{number}.parquet")
+    words = ["-t", "years", "--event", "died", "--entry", "since"]
+    result = run("fit", folder, *words, "-o", tmp_path / "model.json", *FAST, "--selection", "min")
+    assert "'years': survival, " in result.stderr
+    expected = RuleEnsembleSurvival(**{**SETTINGS, "selection": "min"}).fit(X, (since, years, died))
+    model = load_model(tmp_path / "model.json")
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
+    training = read_large([folder], ["years"], Columns(), None, None, event="died", entry="since", n_jobs=1)
+    rows, times = training.show(model)  # for a report
+    assert rows.column_names == X.column_names
+    np.testing.assert_array_equal(times.to_columns(), np.column_stack([since, years, died]))
+    out = tmp_path / "out.parquet"
+    read_json("predict", tmp_path / "model.json", folder, "--at", "1", "-o", out)
+    shares = expected.predict_survival_function(X, return_array=True)[:, expected.event_times_ <= 1.0][:, -1]
+    np.testing.assert_allclose(pq.read_table(out)["survival at 1"].to_numpy(), shares, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_several_targets_are_those_in_memory(run, refuse, folder, tmp_path):
+    table = make_table(target="number")
+    y = table[TARGET].to_numpy()
+    two = table.append_column("other", pa.array(-2.0 * y + 1.0, mask=np.arange(300) == 7))
+    for number, start in enumerate(range(0, 300, 100)):
+        pq.write_table(two.slice(start, 100), folder / f"{number}.parquet")
+    result = run("fit", folder, "-t", TARGET, "-t", "other", "-o", tmp_path / "model.json", *FAST)
+    assert "299 rows in 3 parts, 6 attributes; read part by part" in result.stderr
+    assert "1 row without a target" in result.stderr
+    X, kept = table.drop_columns([TARGET]), np.arange(300) != 7
+    weights = kept.astype(float)
+    expected = RuleEnsembleRegressor(**SETTINGS).fit(X, np.column_stack([y, -2.0 * y + 1.0]), weights)
+    np.testing.assert_allclose(load_model(tmp_path / "model.json").predict(X), expected.predict(X), rtol=1e-9)
+    refuse("fit", folder, "-t", TARGET, "-t", "Farbe", says="must all be numbers; 'Farbe' holds")
 
 
 def test_json_report_weights_and_categories(read_json, tmp_path, small_pool):

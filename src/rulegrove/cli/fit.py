@@ -11,7 +11,6 @@ from rulegrove.cli.errors import note, shows_progress
 from rulegrove.cli.parameters import PANEL, check_survival, ensemble_options, settle_task, takes_parameters
 from rulegrove.cli.rules import describe_front, describe_model, print_rules, tell_length
 from rulegrove.cli.words import list_settings
-from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.cli.large import LargeTraining
@@ -129,11 +128,7 @@ def _read(
     if is_large(data):
         from rulegrove.cli.large import read_large
 
-        if len(targets) > 1:
-            raise InvalidInputError(
-                "Several `--target` are for one table that is read whole; name one, or join the files."
-            )
-        return read_large(data, targets[0], columns, **beside, n_jobs=n_jobs)
+        return read_large(data, targets, columns, **beside, n_jobs=n_jobs)
     from rulegrove.cli.training import read_training
 
     return read_training(data[0], targets, columns, **beside)

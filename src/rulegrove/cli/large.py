@@ -1,6 +1,6 @@
 """Tables that are not read into memory: folders, several files, large ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,8 @@ from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.predicting import predict_over
 from rulegrove.engines.reading import Layout
-from rulegrove.engines.sampling import draw_sample
-from rulegrove.engines.target import look_at
+from rulegrove.engines.sampling import DrawTask, draw_sample
+from rulegrove.engines.target import TargetLook, look_at
 from rulegrove.engines.values import is_number
 from rulegrove.estimators._judging_rules import Asking
 from rulegrove.estimators.evidence import RuleEvidence
@@ -72,7 +72,7 @@ class LargeTraining:
         fit_over(
             self.engine,
             model,
-            roles.target,
+            roles.targets,
             weights=roles.weights,
             event=self.layout.beside.event,
             entry=self.layout.beside.entry,
@@ -90,7 +90,7 @@ class LargeTraining:
 
 def read_large(
     paths: Sequence[Path],
-    target: str,
+    targets: Sequence[str],
     columns: Columns,
     weights: str | None,
     groups: str | None,
@@ -101,41 +101,39 @@ def read_large(
     *,
     n_jobs: Any,
 ) -> LargeTraining:
-    """Open files and look at the target; parameters as in `read_training`, and threads as the estimators take them."""
+    """Open files and look at the targets; parameters as in `read_training`, and threads as the estimators take them."""
     if groups is not None:
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
-    roles = find_roles(engine.schema.names, [target], columns, weights, None, exposure, offset, event, entry)
-    target = roles.target
+    roles = find_roles(engine.schema.names, targets, columns, weights, None, exposure, offset, event, entry)
     if roles.spells.word is not None:
         raise InvalidInputError("A word of `--event` is for one table that is read whole; give a column of 1 and 0.")
-    if target in roles.numbers:
+    if {*roles.targets} & {*roles.numbers}:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
-    progress = Progress(int(shows_progress()))
-    look = look_at(engine, target, progress.stage("Reading the target"))
-    progress.close()
-    n_rows, labels = look.n_rows - look.n_missing, list(look.counts or ())
     types = {field.name: field.type for field in engine.schema}
-    if roles.spells.event is not None:
-        task = "survival"
-    else:
-        if look.counts is not None or not n_rows:
-            check_values(target, labels)
-        if not is_number(types[target]):
-            check_text_target(target, labels, columns.task)
-        task = look.task if columns.task == "auto" else columns.task
+    progress = Progress(int(shows_progress()))
+    looks = {name: look_at(engine, name, progress.stage("Reading the target")) for name in roles.targets}
+    progress.close()
+    look, task = looks[roles.target], _find_task(looks, roles, types, columns.task)
     values = "classes" if task == "classification" else "numbers"
-    known, beside = Known(**roles.known), Beside(event=roles.spells.event, entry=roles.spells.entry)
-    layout = Layout.of(list(types), target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside)
+    known = Known(**roles.known)
+    beside = Beside(roles.targets[1:], roles.spells.event, roles.spells.entry)
+    layout = Layout.of(
+        list(types), roles.target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside
+    )
+    n_rows = look.n_rows - look.n_missing
+    if len(looks) > 1:  # those that have all of them
+        n_rows = int(engine.map_reduce(DrawTask(replace(layout, attributes=()), 0, 0)).summary.counts.sum())
     parts, attributes = count(engine.source.n_partitions, "part"), count(len(layout.attributes), "attribute")
     facts = Facts(
         size=f"{count(n_rows, 'row')} in {parts}, {attributes}; read part by part",
         n_rows=n_rows,
-        n_left_out=look.n_missing,
-        target=target,
+        n_left_out=look.n_rows - n_rows,
+        target=roles.target,
         task=task,
         counts=look.counts or {},
         span=(look.low, look.high, look.mean),
+        others={name: (looks[name].low, looks[name].high, looks[name].mean) for name in roles.targets[1:]},
         known={**roles.known, **roles.spells.columns},
         kinds=sort_kinds(
             layout.attributes,
@@ -144,6 +142,25 @@ def read_large(
         ),
     )
     return LargeTraining(engine, layout, roles, facts)
+
+
+def _find_task(looks: Mapping[str, TargetLook], roles: Roles, types: Mapping[str, pa.DataType], task: str) -> str:
+    """Return what the targets are; refuse what cannot be learned."""
+    if roles.spells.event is not None:
+        return "survival"
+    for name, look in looks.items():
+        labels = list(look.counts or ())
+        if look.counts is not None or look.n_rows == look.n_missing:
+            check_values(name, labels)
+        if not is_number(types[name]):
+            if len(looks) > 1:
+                raise InvalidInputError(
+                    f"Several `--target` must all be numbers; '{name}' holds {labels[0]!r}. Fit it by itself."
+                )
+            check_text_target(name, labels, task)
+    if len(looks) > 1:
+        return "regression"
+    return looks[roles.target].task if task == "auto" else task
 
 
 def examine_large(
