@@ -178,6 +178,12 @@ def name_output(model: BaseRuleEnsemble, output: int) -> str:
     return words if words is not None else model.recall_target().meaning.predicted
 
 
+def refer_to(model: BaseRuleEnsemble, output: int) -> str:
+    """Return the same as words within a sentence: "the rate", "the 90 % quantile", or a name."""
+    name = name_output(model, output)
+    return name if model.model_.numbers else f"the {name}"
+
+
 def read_output(model: Any, X: Any, target: Any, sample_weight: Any = None) -> Sample:
     """Read rows to look at one output on, or at all outputs that are on one scale if none is named."""
     sample = read_sample(model, X, sample_weight)

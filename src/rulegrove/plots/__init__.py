@@ -13,6 +13,8 @@ from rulegrove.plots.explanation import ExplanationDisplay
 from rulegrove.plots.front import FrontDisplay
 from rulegrove.plots.path import PathDisplay, SelectionDisplay
 from rulegrove.plots.rules import ComparisonDisplay, RulesDisplay
+from rulegrove.plots.survival import SurvivalDisplay
+from rulegrove.plots.tenths import TenthsDisplay
 from rulegrove.plots.votes import VotesDisplay
 
 __all__ = [
@@ -27,5 +29,7 @@ __all__ = [
     "PathDisplay",
     "RulesDisplay",
     "SelectionDisplay",
+    "SurvivalDisplay",
+    "TenthsDisplay",
     "VotesDisplay",
 ]

@@ -1,6 +1,7 @@
 """What every display shares: matplotlib on demand, the axes, colours, the model and the output it speaks about."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.inspection._sample import name_output, refer_to
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,6 +120,25 @@ def check_top(top: Any) -> int:
     if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1:
         raise InvalidInputError(f"`top` must be a whole number of at least 1; got {top!r}.")
     return int(top)
+
+
+def name_mean(model: BaseRuleEnsemble, outputs: Sequence[int]) -> str:
+    """Return what the mean score of some outputs is, as words for an axis."""
+    own, (first, *more) = model.model_, outputs
+    if own.labels:
+        return "Mean score" if more else f"Mean score for {own.score_words[first]}"
+    name = "quantile" if more else name_output(model, first)
+    if own.multiplies:
+        return f"Predicted {name} (geometric mean)"
+    return "Mean prediction" if name == "prediction" else f"Mean predicted {name}"
+
+
+def name_coefs(model: BaseRuleEnsemble, output: int) -> str:
+    """Return what coefficients are of, as words for an axis; of classes a positive one speaks for theirs."""
+    name = name_output(model, output)
+    if model.model_.multiplies:
+        return f"Coefficient (for the logarithm of the {name})"
+    return "Coefficient" if name == "prediction" else f"Coefficient (for {refer_to(model, output)})"
 
 
 def output_coefs(model: BaseRuleEnsemble, output: int) -> FloatArray:

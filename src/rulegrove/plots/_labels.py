@@ -12,6 +12,7 @@ from rulegrove.plots._display import ink, root_figure, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.cm import ScalarMappable
     from matplotlib.container import BarContainer
 
@@ -33,6 +34,8 @@ _GRID_SHARE = 0.5  # of its height that axes of a grid keep when those below and
 _HANDLE = 4.5  # width of a legend's handle with its margins over the size of the font
 _SHRINK = 0.7  # how far a font shrinks before words are cut
 _GAP = 0.3  # between two texts over the size of the font
+FEW_DECADES = 2.5  # of rates along an axis, each with three numbers
+WIDEST = 300.0  # logarithms that are shown
 
 
 def escape(text: Any) -> str:
@@ -228,9 +231,42 @@ def _label_room(depth: float, size: float) -> float:
     return (min(2 * LINE, max(0.15 * depth / size, LINE)) + _GAP) * size
 
 
-def add_colour_bar(ax: "Axes", image: "ScalarMappable", text: str, bounds: tuple[float, float, float, float]) -> None:
-    """Add a named colour bar at a place in units of the axes, in their fonts; it moves with them."""
+def tell_exponentials(axis: "Axis") -> None:
+    """Write round rates along an axis of their logarithms."""
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
+
+    class RoundRates(Locator):
+        """Places of round rates."""
+
+        def __call__(self) -> list[float]:
+            return self.tick_values(*axis.get_view_interval())
+
+        def tick_values(self, vmin: float, vmax: float) -> list[float]:
+            low, high = np.exp(np.clip(sorted((vmin, vmax)), -WIDEST, WIDEST))
+            decades = float(np.log10(high / low))
+            log = LogLocator(subs=(1.0, 2.0, 5.0) if decades < FEW_DECADES else (1.0,))
+            places = (log if decades > 1.0 else MaxNLocator(5)).tick_values(low, high)
+            return list(np.log(places[(places >= low) & (places <= high)]).tolist())
+
+    axis.set_major_locator(RoundRates())
+    axis.set_major_formatter(lambda place, _: f"{np.exp(place):,.6g}")
+
+
+def add_colour_bar(
+    ax: "Axes",
+    image: "ScalarMappable",
+    text: str,
+    bounds: tuple[float, float, float, float],
+    *,
+    exponentials: bool = False,
+) -> None:
+    """Add a named colour bar at a place in units of the axes, in their fonts; it moves with them.
+
+    `exponentials` tells whether the numbers are logarithms of what is to be read.
+    """
     bar = root_figure(ax).colorbar(image, cax=ax.inset_axes(bounds))
+    if exponentials:
+        tell_exponentials(bar.ax.yaxis)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=font_size(ax, "ytick.labelsize"))
     size = font_size(ax, "axes.labelsize")

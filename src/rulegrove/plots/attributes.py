@@ -7,8 +7,9 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import importance_band, importances, interactions
-from rulegrove.inspection._sample import check_model
+from rulegrove.inspection._sample import check_model, check_target, refer_to
 from rulegrove.plots import _labels
 from rulegrove.plots._display import BAND_WORDS, BLUE, HEAT_MAP, Display, check_top, ink, settle
 
@@ -67,6 +68,7 @@ class ImportanceDisplay(Display):
         model: BaseRuleEnsemble,
         X: Any = None,
         *,
+        target: Any = None,
         region: Any = None,
         sample_weight: Any = None,
         top: int = 20,
@@ -79,6 +81,8 @@ class ImportanceDisplay(Display):
         model : RuleEnsembleClassifier or RuleEnsembleRegressor
         X : array-like or data frame of shape (n_samples, n_features), optional
             Rows to average over, as in `rulegrove.inspection.importances`; without them, ``feature_importances_``.
+        target : label of a class, level of a quantile or name of a number, optional
+            Which of several outputs to look at on `X`; several numbers need one.
         region : array-like of shape (n_samples,), bool, optional
             Which rows of `X` to average over.
         sample_weight : array-like of shape (n_samples,), optional
@@ -89,11 +93,14 @@ class ImportanceDisplay(Display):
         """
         check_model(model, cls.__name__)
         if X is None:
+            if target is not None:
+                raise InvalidInputError("`target` is for the importance on rows; give `X`, too.")
             shares = model.feature_importances_
             band = importance_band(model)
             return cls(model.model_.names, shares, "Share of the importance", check_top(top), *band).plot(ax)
-        found = importances(model, X, region=region, sample_weight=sample_weight)
-        rows = f"Mean importance on {found.n_rows:,} row{'s' * (found.n_rows != 1)}"
+        found = importances(model, X, target=target, region=region, sample_weight=sample_weight)
+        whose = "" if target is None else f" for {refer_to(model, check_target(model, target))}"
+        rows = f"Mean importance{whose} on {found.n_rows:,} row{'s' * (found.n_rows != 1)}"
         return cls(found.names, found.attributes, rows, check_top(top), found.low, found.high).plot(ax)
 
     @property
@@ -157,7 +164,14 @@ class InteractionDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: BaseRuleEnsemble, X: Any, *, sample_weight: Any = None, top: int = 20, ax: "Axes | None" = None
+        cls,
+        model: BaseRuleEnsemble,
+        X: Any,
+        *,
+        target: Any = None,
+        sample_weight: Any = None,
+        top: int = 20,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw the interactions that a fitted model has found.
 
@@ -166,13 +180,15 @@ class InteractionDisplay(Display):
         model : RuleEnsembleClassifier or RuleEnsembleRegressor
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to average over.
+        target : label of a class, level of a quantile or name of a number, optional
+            Which of several outputs to look at; several numbers need one.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
         top : int, default=20
             Most attributes to draw: those that interact most.
         ax : matplotlib Axes, optional
         """
-        found = interactions(check_model(model, cls.__name__), X, sample_weight=sample_weight)
+        found = interactions(check_model(model, cls.__name__), X, target=target, sample_weight=sample_weight)
         return cls(found.names, found.pairs, found.total, check_top(top)).plot(ax)
 
     @property

@@ -11,7 +11,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, check_target, read_sample
 from rulegrove.inspection.dependence import Dependence, find_dependence
 from rulegrove.plots import _display, _labels
-from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, ink, line_style
+from rulegrove.plots._display import BAND_WORDS, HEAT_MAP, PALETTE, Display, ink, line_style, name_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,8 @@ class DependenceDisplay(Display):
     values : ndarray of shape (n_lines, len(grids[0])) or (len(grids[0]), len(grids[1]))
         Mean scores.
     lines : tuple of (str or None)
-        The class that each line, or the heat map, speaks for; None in regression.
+        The class that each line, or the heat map, speaks for, the quantile or the number that it predicts; None where
+        there is one number.
     edges : tuple of (ndarray or None)
         Borders of the cells of a heat map; None for a categorical attribute, and for a line.
     rugs : tuple of (ndarray or None)
@@ -50,6 +51,10 @@ class DependenceDisplay(Display):
         Below and above what nine of ten lists from other rows lie, as far as that is known; None for a heat map.
     missing_band : ndarray of shape (2, n_lines) or None
         The same of `missing`.
+    axis : str, default="Mean score"
+        What the numbers are, as words for an axis.
+    multiplies : bool, default=False
+        Whether scores are logarithms, of rates or hazard ratios, which the axis then tells.
 
     Examples
     --------
@@ -73,6 +78,8 @@ class DependenceDisplay(Display):
     missing: FloatArray | None = None
     band: FloatArray | None = None
     missing_band: FloatArray | None = None
+    axis: str = "Mean score"
+    multiplies: bool = False
 
     @classmethod
     def from_estimator(
@@ -94,19 +101,22 @@ class DependenceDisplay(Display):
             Rows to average over.
         features : str, int or a pair of them
             Names or positions of one or two attributes.
-        target : label of a class, optional
-            With more than two classes: whose score to draw. By default all classes have a line; a heat map needs one.
+        target : label of a class, level of a quantile or name of a number, optional
+            Which of several outputs to draw. By default all classes, or all quantiles, have a line. Of several numbers,
+            each in a unit of its own, it is the first; a heat map of classes needs one.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
         ax : matplotlib Axes, optional
         """
         n_outputs = len(np.atleast_2d(check_model(model, cls.__name__).model_.coefs))
         pair = not isinstance(features, (str, Integral)) and len(features) == 2
-        every = target is None and not pair and n_outputs > 1
+        every = target is None and not pair and n_outputs > 1 and not model.model_.numbers
         outputs = list(range(n_outputs)) if every else [check_target(model, target)]
         lines = tuple(model.model_.score_words[output] for output in outputs)
         make = cls._of_pair if pair else cls._of_one
-        return make(read_sample(model, X, sample_weight), features, outputs, lines).plot(ax)
+        display = make(read_sample(model, X, sample_weight), features, outputs, lines)
+        display.axis, display.multiplies = name_mean(model, outputs), model.model_.multiplies
+        return display.plot(ax)
 
     @classmethod
     def _of_one(cls, sample: Sample, feature: Any, outputs: list[int], lines: tuple[str | None, ...]) -> Self:
@@ -145,12 +155,6 @@ class DependenceDisplay(Display):
         """Labels of a categorical attribute, and of its missing values."""
         return [str(label) for label in self.grids[place]] + ["missing"] * (self.missing is not None)
 
-    @property
-    def _meaning(self) -> str:
-        """What the numbers are, as words for an axis."""
-        (first, *more) = self.lines
-        return "Mean prediction" if first is None else "Mean score" if more else f"Mean score for {first}"
-
     def _draw(self, ax: "Axes") -> None:
         if len(self.names) == 2:
             self._draw_map(ax)
@@ -173,8 +177,14 @@ class DependenceDisplay(Display):
         _draw_rug(ax, self.rugs[0], "x", 0.012)
         dotted = " (dotted: where it is missing)" * (self.missing is not None)
         _labels.label_axis(ax, "x", f"{self.names[0]}{dotted}")
-        _labels.label_axis(ax, "y", self._meaning)
+        self._label(ax, "y")
         self._explain(ax, handles, bands)
+
+    def _label(self, ax: "Axes", side: Literal["x", "y"]) -> None:
+        """Name the axis of the numbers."""
+        if self.multiplies:
+            _labels.tell_exponentials(ax.xaxis if side == "x" else ax.yaxis)
+        _labels.label_axis(ax, side, self.axis)
 
     def _draw_band(self, ax: "Axes", place: int) -> Any:
         """Draw the band of a line, and whiskers: of a lone value beside it, of missing values at the right edge."""
@@ -207,7 +217,7 @@ class DependenceDisplay(Display):
                 whiskers.append(ax.hlines(own, *bands[:, place], color=colour, linewidth=1.4))
             handles += ax.plot(values, own, "osD^v<"[place % 6], color=colour, markersize=7)
         ax.margins(x=0.05)
-        _labels.label_axis(ax, "x", self._meaning)
+        self._label(ax, "x")
         self._explain(ax, handles, whiskers)
         _labels.label_rows(ax, self._categories(0))
         _labels.label_axis(ax, "y", self.names[0])
@@ -226,7 +236,7 @@ class DependenceDisplay(Display):
             for grid, edges in zip(self.grids, self.edges, strict=True)
         ]
         mesh = ax.pcolormesh(*borders, self.values.T, cmap=HEAT_MAP, shading="flat", rasterized=True)
-        _labels.add_colour_bar(ax, mesh, self._meaning, (1.07, 0.0, 0.05, 1.0))
+        _labels.add_colour_bar(ax, mesh, self.axis, (1.07, 0.0, 0.05, 1.0), exponentials=self.multiplies)
         sides: tuple[Literal["x", "y"], ...] = ("x", "y")
         for place, side in enumerate(sides):
             _labels.label_axis(ax, side, self.names[place])

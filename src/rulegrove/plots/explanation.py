@@ -8,10 +8,11 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
+from rulegrove.estimators.model import exponentiate
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import check_model, check_target
+from rulegrove.inspection._sample import check_model, check_target, name_output
 from rulegrove.plots._display import BLUE, VERMILION, Display, check_top, ink
-from rulegrove.plots._labels import finish_bars, label_axis, rows_size, signed
+from rulegrove.plots._labels import finish_bars, label_axis, rows_size, signed, tell_exponentials
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ class ExplanationDisplay(Display):
         The terms that hold, the largest part first.
     top : int, default=10
         Most terms to draw; the others are one bar.
+    predicted : str, default="prediction"
+        What is predicted, in words.
 
     Attributes
     ----------
@@ -34,7 +37,7 @@ class ExplanationDisplay(Display):
         Words of the bars, from the top.
     starts, parts : ndarray of shape (n_bars,)
         Where each bar begins, and how far it goes. The first goes from zero to the intercept, the last from zero to
-        the score.
+        the score. Of a rate or a hazard ratio these are logarithms; the axis and the numbers tell what is multiplied.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class ExplanationDisplay(Display):
 
     row: RowExplanation
     top: int = 10
+    predicted: str = "prediction"
 
     @classmethod
     def from_estimator(
@@ -70,20 +74,25 @@ class ExplanationDisplay(Display):
         X : array-like or data frame of shape (n_samples, n_features)
         row : int, default=0
             Position of the row in X.
-        target : label of a class, optional
-            With more than two classes: whose score to explain; by default that of the predicted class.
+        target : label of a class, level of a quantile or name of a number, optional
+            Which of several outputs to explain; by default the predicted class, the middle quantile, the first number.
         top : int, default=10
             Most terms to draw; the others are one bar.
         ax : matplotlib Axes, optional
         """
         check_model(model, cls.__name__)
         several = len(model.model_.score_labels) > 1
-        if not several or target is not None:
-            check_target(model, target)
+        place = check_target(model, target) if not several or target is not None else model.model_.main_output
         explanation = model.explain(X)
         if not -len(explanation) <= row < len(explanation):
             raise InvalidInputError(f"`row` must be the position of one of the {len(explanation)} rows; got {row}.")
-        return cls(explanation.row(row, target if several else None), check_top(top)).plot(ax)
+        told = explanation.row(row, target if several else None)
+        return cls(told, check_top(top), name_output(model, place)).plot(ax)
+
+    @property
+    def _of_class(self) -> bool:
+        """Whether the score speaks for a class."""
+        return self.row.label is not None and not self.row.outputs
 
     @property
     def _lumped(self) -> FloatArray:
@@ -96,8 +105,13 @@ class ExplanationDisplay(Display):
         """Words of the bars, from the top."""
         n_shown = len(self.row.terms) - self._lumped.size
         others = [f"{self._lumped.size} other terms"] * bool(self._lumped.size)
-        about = "prediction" if self.row.label is None else f"score for {self.row.label}"
-        return ["intercept", *(term.text for term in self.row.terms[:n_shown]), *others, about]
+        about = f"score for {self.row.label}" if self._of_class else self.predicted
+        return [
+            "to start from" if self.row.multiplies else "intercept",
+            *(term.text for term in self.row.terms[:n_shown]),
+            *others,
+            about,
+        ]
 
     @property
     def parts(self) -> FloatArray:
@@ -123,6 +137,23 @@ class ExplanationDisplay(Display):
         for row, end in enumerate((starts + parts)[:-1]):
             ax.plot([end, end], [row - 0.31, row + 1.31], color=ink(ax), alpha=0.5, linewidth=0.7)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.3, zorder=0)
-        about = f"Score for {self.row.label} (predicted: {self.row.prediction})"
-        label_axis(ax, "x", "Prediction" if self.row.label is None else about)
-        finish_bars(ax, bars, self.texts, [signed(part) for part in parts])
+        if self.row.multiplies:
+            tell_exponentials(ax.xaxis)
+        label_axis(ax, "x", self._axis)
+        finish_bars(ax, bars, self.texts, self._numbers)
+
+    @property
+    def _axis(self) -> str:
+        """What the bars are on, in words."""
+        if self._of_class:
+            return f"Score for {self.row.label} (predicted: {self.row.prediction})"
+        name = f"{self.predicted[0].upper()}{self.predicted[1:]}"
+        return f"{name}, on a scale of factors" if self.row.multiplies else name
+
+    @property
+    def _numbers(self) -> list[str]:
+        """What each bar adds or multiplies by; of a rate the first and the last are rates."""
+        if not self.row.multiplies:
+            return [signed(part) for part in self.parts]
+        first, *inner, last = exponentiate(self.parts).tolist()
+        return [f"{first:.3g}", *(f"x {factor:.3g}" for factor in inner), f"{last:.3g}"]

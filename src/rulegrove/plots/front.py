@@ -34,8 +34,8 @@ class FrontDisplay(Display):
         The line that the model is.
     measure : str
         What the errors are, in words.
-    n_outputs : int, default=1
-        Classes with a score of their own.
+    each : str, default=""
+        What has a list of its own, in a word: "class" or "number"; empty where there is one list.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class FrontDisplay(Display):
     standard_errors: FloatArray
     chosen: int
     measure: str
-    n_outputs: int = 1
+    each: str = ""
 
     @classmethod
     def from_estimator(
@@ -86,7 +86,7 @@ class FrontDisplay(Display):
             np.array(columns[f"{name}_se"]),
             front.chosen,
             front.meaning.error_words if measure == "error" else front.meaning.loss_words,
-            len(model.model_.score_labels),
+            _name_lists(model),
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -108,7 +108,7 @@ class FrontDisplay(Display):
             (mark,) = ax.plot(self.terms[place], self.errors[place], look, color=colour, markersize=7, zorder=4)
             entries[f"{name}: {self._tell(place)}"] = mark
         ax.axvline(self.terms[self.chosen], color=ink(ax), linestyle=":", linewidth=1.2, zorder=2)
-        label_axis(ax, "x", "Terms" if self.n_outputs == 1 else "Terms of a class")
+        label_axis(ax, "x", f"Terms of a {self.each}" if self.each else "Terms")
         label_axis(ax, "y", f"{self.measure.capitalize()} held out")
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="both", labelsize=font_size(ax, "ytick.labelsize"))
@@ -118,7 +118,7 @@ class FrontDisplay(Display):
         """Return how long a line is, in words."""
         terms, rules = int(self.terms[place]), int(self.rules[place])
         words = f"{terms:,} term{'s' * (terms != 1)}"
-        return words if self.n_outputs == 1 else f"{words} a class, {rules:,} different in all"
+        return f"{words} a {self.each}, {rules:,} different in all" if self.each else words
 
     def _scale(self, ax: "Axes") -> None:
         """Give each doubling of the terms about the same width, with round numbers."""
@@ -127,3 +127,12 @@ class FrontDisplay(Display):
         ax.set_xticks([tick for tick in ticks if self.terms.min() <= tick <= self.terms.max()])
         ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.minorticks_off()
+
+
+def _name_lists(model: BaseRuleEnsemble) -> str:
+    """Return what has a list of its own, in a word, where there is more than one."""
+    if len(model.model_.score_labels) == 1:
+        return ""
+    if model.model_.labels:
+        return "class"
+    return "" if model.recall_target().shares_terms else "number"

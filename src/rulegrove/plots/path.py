@@ -7,7 +7,7 @@ import numpy as np
 
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.inspection._sample import check_model, check_target
+from rulegrove.inspection._sample import check_model, check_target, refer_to
 from rulegrove.plots._display import BLUE, VERMILION, Display, check_top, ink, line_style
 from rulegrove.plots._labels import LETTER, axes_size, font_size, label_axis, legend_below, say, wrap
 from rulegrove.solvers import make_solver
@@ -52,9 +52,11 @@ class PathDisplay(Display):
     chosen : int
         The chosen point.
     target : str or None
-        The class that positive coefficients speak for; None in regression.
+        The class that positive coefficients speak for, or the quantile or number of several; None otherwise.
     top : int, default=6
         Terms to name.
+    of_number : bool, default=False
+        Whether the target is a quantile or a number.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class PathDisplay(Display):
     chosen: int
     target: str | None = None
     top: int = 6
+    of_number: bool = False
 
     @classmethod
     def from_estimator(
@@ -104,8 +107,10 @@ class PathDisplay(Display):
         curves, chosen = path.plot(x), model.selection_[output].index
         order = np.lexsort((-np.abs(curves.coefs).max(axis=0, initial=0.0), -np.abs(curves.coefs[chosen])))
         texts = tuple(terms[int(curves.terms[place])].text(model.model_.features) for place in order)
-        name = model.model_.score_words[output]
-        return cls(curves.x, curves.x_name, curves.coefs[:, order], texts, chosen, name, check_top(top)).plot(ax)
+        several = bool(model.model_.outputs)
+        name = refer_to(model, output) if several else model.model_.score_words[output]
+        display = cls(curves.x, curves.x_name, curves.coefs[:, order], texts, chosen, name, check_top(top), several)
+        return display.plot(ax)
 
     def _size(self) -> tuple[float, float]:
         n_lines = sum(wrap(text, 100, 2).count("\n") + 1 for text in self.texts[: self.top])
@@ -127,7 +132,8 @@ class PathDisplay(Display):
         ax.axhline(0.0, color=ink(ax), linewidth=0.6)
         _mark_chosen(ax, self.x[self.chosen])
         label_axis(ax, "x", f"{PARAMETER_WORDS.get(self.x_name, self.x_name)} (dotted: the chosen point)")
-        label_axis(ax, "y", "Coefficient" if self.target is None else f"Coefficient (positive: {self.target})")
+        words = "for " if self.of_number else "positive: "
+        label_axis(ax, "y", "Coefficient" if self.target is None else f"Coefficient ({words}{self.target})")
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="both", labelsize=font_size(ax, "ytick.labelsize"))
         legend_below(ax, entries)

@@ -12,7 +12,7 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import check_model, check_target
+from rulegrove.inspection._sample import check_model, check_target, refer_to
 from rulegrove.plots import _display, _labels
 from rulegrove.plots._display import BLUE, PALETTE, VERMILION, Display, output_coefs
 
@@ -27,7 +27,8 @@ class RulesDisplay(Display):
     """The most important terms of a model as bars.
 
     A bar is as long as the term is important (``|coefficient|`` times its standard deviation on the training rows), its
-    colour tells for what the term speaks, and the number at its end is the coefficient. Where the fit has made lists
+    colour tells for what the term speaks, and the number at its end is the coefficient, or what a rate or a hazard is
+    multiplied by. Where the fit has made lists
     anew (`n_resamples`), the percentage beside it is how many lists from other rows have the term.
 
     Parameters
@@ -44,6 +45,10 @@ class RulesDisplay(Display):
         The chosen class of more than two.
     top : int, default=20
         Most terms to draw.
+    predicted : str, default="the prediction"
+        What terms raise or lower where there are no classes.
+    axis : str, default="Importance"
+        What the bars are, in words.
 
     Examples
     --------
@@ -65,6 +70,8 @@ class RulesDisplay(Display):
     classes: tuple[str, ...] = ()
     target: str | None = None
     top: int = 20
+    predicted: str = "the prediction"
+    axis: str = "Importance"
 
     @classmethod
     def from_estimator(
@@ -75,9 +82,10 @@ class RulesDisplay(Display):
         Parameters
         ----------
         model : RuleEnsembleClassifier or RuleEnsembleRegressor
-        target : label of a class, optional
-            With more than two classes: the class whose coefficients to draw; a term's importance for one class is its
-            share by absolute coefficient. By default each term is drawn with the class it says most about.
+        target : label of a class, level of a quantile or name of a number, optional
+            Of several outputs the one whose coefficients to draw; a term's importance for one class or quantile is its
+            share by absolute coefficient, and that for several numbers is for all of them together. By default each
+            term is drawn with the class it says most about, with the middle quantile or the first number.
         top : int, default=20
             Most terms to draw.
         ax : matplotlib Axes, optional
@@ -90,13 +98,14 @@ class RulesDisplay(Display):
         else:
             output = check_target(model, target)
             coefs, chosen = output_coefs(model, output), model.model_.score_words[output] if len(labels) > 2 else None
-            shares = np.abs(coefs) / np.maximum(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.finfo(float).tiny)
+            shares = _share_coefs(model, coefs)
             order = np.argsort(-importances * shares, kind="stable")
             order = order[coefs[order] != 0]
             rules = rules.take(order.tolist())
             importances, coefs = (importances * shares)[order], coefs[order]
         two = tuple(map(str, labels)) if len(labels) == 2 else ()
-        return cls(rules, importances, coefs, two, chosen, _display.check_top(top)).plot(ax)
+        words = () if labels else (refer_to(model, check_target(model, target)), _name_importance(model, target))
+        return cls(rules, importances, coefs, two, chosen, _display.check_top(top), *words).plot(ax)
 
     @property
     def _texts(self) -> list[str]:
@@ -114,7 +123,7 @@ class RulesDisplay(Display):
         coefs = self.coefs[: self.top]
         colours = np.where(coefs > 0, BLUE, VERMILION).tolist()
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
-        _labels.label_axis(ax, "x", f"Importance{_count_terms(len(texts), len(self.rules))}")
+        _labels.label_axis(ax, "x", f"{self.axis}{_count_terms(len(texts), len(self.rules))}")
         entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
         if any(term.returns is not None for term in self.rules[: self.top]):
             (entries["of lists from other rows have it"],) = ax.plot(
@@ -126,8 +135,9 @@ class RulesDisplay(Display):
 
     def _number(self, term: RankedTerm, coef: float) -> str:
         """Return the coefficient, then the class where each term has its own, and how often the term comes back."""
-        parts = [_labels.signed(coef)]
-        parts += [str(term.speaks_for)] * (term.coefficients is not None and self.target is None)
+        parts = [_labels.signed(coef) if term.factor is None else f"x {term.factor:.3g}"]
+        parts += ["end to end"] * (term.factor is not None and term.kind == "linear")
+        parts += [str(term.speaks_for)] * self._names_classes(term)
         parts += [] if term.returns is None else [f"{term.returns:.0%}"]
         return "  ".join(parts)
 
@@ -137,9 +147,13 @@ class RulesDisplay(Display):
             return f"speaks for {self.classes[positive]}"
         if self.target is not None:
             return f"speaks {'for' if positive else 'against'} {self.target}"
-        if any(term.coefficients is not None for term in self.rules):
+        if any(map(self._names_classes, self.rules)):
             return f"speaks {'for' if positive else 'against'} the class named"
-        return f"{'raises' if positive else 'lowers'} the prediction"
+        return f"{'raises' if positive else 'lowers'} {self.predicted}"
+
+    def _names_classes(self, term: RankedTerm) -> bool:
+        """Whether the bar of a term is about a class of its own."""
+        return term.speaks_for is not None and term.coefficients is not None and self.target is None
 
 
 @dataclass(eq=False)
@@ -162,6 +176,8 @@ class ComparisonDisplay(Display):
         The class that positive coefficients speak for; None in regression.
     top : int, default=10
         Most terms to draw.
+    axis : str, default="Coefficient"
+        What the coefficients are, in words.
 
     Examples
     --------
@@ -183,6 +199,7 @@ class ComparisonDisplay(Display):
     coefs: FloatArray
     target: str | None = None
     top: int = 10
+    axis: str = "Coefficient"
 
     @classmethod
     def from_estimators(
@@ -218,9 +235,11 @@ class ComparisonDisplay(Display):
         ranked = sorted(columns.values(), key=lambda column: -float(np.abs(column[1]).max()))
         matrix = np.array([column for _, column in ranked]).reshape(len(ranked), len(named)).T
         first = next(iter(named.values()))
-        speaks_for = first.model_.score_words[check_target(first, target)]
+        output = check_target(first, target)
+        speaks_for = first.model_.score_words[output] if first.model_.labels else None
+        axis = "Coefficient" if first.model_.labels else _display.name_coefs(first, output)
         texts = tuple(text for text, _ in ranked)
-        return cls(tuple(map(str, named)), texts, matrix, speaks_for, _display.check_top(top)).plot(ax)
+        return cls(tuple(map(str, named)), texts, matrix, speaks_for, _display.check_top(top), axis).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         return _labels.rows_size(self.texts[: self.top], least_lines=0.6 * len(self.names))
@@ -240,9 +259,23 @@ class ComparisonDisplay(Display):
         ax.axvline(0.0, color=_display.ink(ax), linewidth=0.8)
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
-        _labels.label_axis(ax, "x", f"Coefficient{toward}{_count_terms(len(texts), len(self.texts))}")
+        _labels.label_axis(ax, "x", f"{self.axis}{toward}{_count_terms(len(texts), len(self.texts))}")
         _labels.legend_below(ax, entries, n_columns=len(self.names), rows=texts)
         _labels.label_rows(ax, texts)
+
+
+def _share_coefs(model: BaseRuleEnsemble, coefs: FloatArray) -> FloatArray:
+    """Return the share of each term's importance that is for one output; all of it where units differ."""
+    if model.model_.numbers:
+        return np.ones(len(coefs))
+    return np.asarray(np.abs(coefs) / np.maximum(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.finfo(float).tiny))
+
+
+def _name_importance(model: BaseRuleEnsemble, target: Any) -> str:
+    """Return what the bars of a model of numbers are, in words."""
+    if model.model_.numbers:
+        return "Importance for all numbers together"
+    return f"Importance for {refer_to(model, check_target(model, target))}" if model.model_.outputs else "Importance"
 
 
 def _count_terms(n_shown: int, n_all: int) -> str:

@@ -10,7 +10,7 @@ from rulegrove.estimators.figures import DOUBT, Figures
 from rulegrove.inspection._sample import Sample
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
-from rulegrove.plots.calibration import LEVEL
+from rulegrove.inspection.tenths import LEVEL
 from rulegrove.report._given import Given, Predicted
 from rulegrove.report._lines import Line
 from rulegrove.report._numbers import shorten

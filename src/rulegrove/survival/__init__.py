@@ -7,6 +7,7 @@ from rulegrove.survival.baseline import (
     kaplan_meier_band,
 )
 from rulegrove.survival.concordance import concordance
+from rulegrove.survival.curves import SurvivalCurve, count_at_risk, estimate_curve
 from rulegrove.survival.grid import HazardSums, choose_grid, on_grid
 from rulegrove.survival.partial_likelihood import PartialLikelihood, Point, Ties
 from rulegrove.survival.solve import CoxSolution, solve_cox
@@ -18,11 +19,14 @@ __all__ = [
     "PartialLikelihood",
     "Point",
     "StepFunction",
+    "SurvivalCurve",
     "SurvivalTimes",
     "Ties",
     "choose_grid",
     "concordance",
+    "count_at_risk",
     "cumulative_hazard",
+    "estimate_curve",
     "kaplan_meier",
     "kaplan_meier_band",
     "on_grid",

@@ -1,0 +1,178 @@
+"""Rows in tenths by what was predicted of them, with what came true in each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulegrove._typing import BoolArray, FloatArray, IntArray
+from rulegrove.estimators._intervals import estimate_means, estimate_shares
+from rulegrove.estimators.baseline import Baseline
+from rulegrove.survival import SurvivalTimes, kaplan_meier, kaplan_meier_band
+
+LEVEL = 0.95  # of the intervals
+
+
+@dataclass(frozen=True, eq=False)
+class Tenths:
+    """Parts of the rows, the lowest predictions first.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_parts,)
+        Mean of what was predicted in each.
+    observed : ndarray of shape (n_parts,)
+        What came true: a mean, a share of rows, or a share by Kaplan and Meier's estimate; NaN where it is not known.
+    low, high : ndarray of shape (n_parts,)
+        Ends of its 95 % interval.
+    sizes : ndarray of shape (n_parts,)
+        Rows in each.
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    sizes: IntArray
+
+
+def deal_evenly(predicted: FloatArray, weights: FloatArray, n_parts: int = 10) -> IntArray:
+    """Return the part of each row, of about equal weight; rows of one prediction are in one part.
+
+    Parameters
+    ----------
+    predicted, weights : ndarray of shape (n_rows,)
+    n_parts : int
+        There may be fewer, where many rows have one prediction.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        From 0 on, without gaps.
+
+    Examples
+    --------
+    >>> deal_evenly(np.array([5.0, 1.0, 1.0, 1.0, 7.0, 6.0]), np.ones(6), 2)
+    array([1, 0, 0, 0, 1, 1])
+    """
+    values, own = np.unique(predicted, return_inverse=True)
+    mass = np.bincount(own, weights, len(values))
+    middles = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    places = np.minimum((n_parts * middles).astype(np.int64), n_parts - 1)
+    return np.asarray(np.unique(places, return_inverse=True)[1][own], dtype=np.int64)
+
+
+def count_means(
+    observed: FloatArray, predicted: FloatArray, weights: FloatArray | None = None, n_parts: int = 10
+) -> Tenths:
+    """Compare means of numbers or rates, with Student's intervals.
+
+    Parameters
+    ----------
+    observed, predicted : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,), optional
+        Of rates their exposure, or what stands for it in the loss.
+    n_parts : int
+
+    Examples
+    --------
+    >>> found = count_means(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 7.0, 7.0]), n_parts=2)
+    >>> found.predicted, found.observed, found.sizes
+    (array([2., 7.]), array([2., 7.]), array([2, 2]))
+    """
+    parts, own = _split(predicted, weights, n_parts)
+    center = float(np.average(observed, weights=own))  # so that squares of what is left lose no digits
+    left = observed - center
+    weight, said, sums, squares, squared = _sum(parts, own, own * predicted, own * left, own * left**2, own**2)
+    found = estimate_means(sums, squares, weight, weight**2 / squared, LEVEL)
+    means, low, high = (center + each for each in (found.values, found.low, found.high))
+    return Tenths(said / weight, means, low, high, _count(parts, own))
+
+
+def count_below(
+    observed: FloatArray, predicted: FloatArray, weights: FloatArray | None = None, n_parts: int = 10
+) -> Tenths:
+    """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals.
+
+    Parameters
+    ----------
+    observed, predicted : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,), optional
+    n_parts : int
+
+    Examples
+    --------
+    >>> count_below(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 9.0, 9.0]), n_parts=2).observed
+    array([0.5, 1. ])
+    """
+    parts, own = _split(predicted, weights, n_parts)
+    weight, said, below, squared = _sum(parts, own, own * predicted, own * (observed <= predicted), own**2)
+    found = estimate_shares(below, weight, weight**2 / squared, LEVEL)
+    return Tenths(said / weight, found.values, found.low, found.high, _count(parts, own))
+
+
+def count_survivors(
+    times: SurvivalTimes,
+    risks: FloatArray,
+    baseline: Baseline,
+    moment: float,
+    weights: FloatArray | None = None,
+    n_parts: int = 10,
+) -> Tenths:
+    """Compare the predicted chance to be without the event at a moment with Kaplan and Meier's estimate, by risk.
+
+    Parameters
+    ----------
+    times : SurvivalTimes
+    risks : ndarray of shape (n_rows,)
+        How many times the hazard of a row is that of the baseline.
+    baseline : Baseline
+    moment : float
+    weights : ndarray of shape (n_rows,), optional
+    n_parts : int
+
+    Returns
+    -------
+    Tenths
+        The lowest chance first. Parts whose rows were not watched for so long have no estimate.
+    """
+    said = np.exp(-risks * baseline(np.array([moment]))[0])
+    parts, own = _split(said, weights, n_parts)
+    weight, sums = _sum(parts, own, own * said)
+    told = np.full((3, len(weight)), np.nan)
+    for part in range(len(weight)):
+        here: BoolArray = (parts == part) & (own > 0.0)
+        if times.time[here].max() >= moment:
+            rows, counts = times.take(here), own[here]
+            curves = (kaplan_meier(rows, counts), *kaplan_meier_band(rows, counts, LEVEL))
+            told[:, part] = [curve(moment) for curve in curves]
+    share, low, high = told
+    return Tenths(sums / weight, share, low, high, _count(parts, own))
+
+
+def choose_moment(times: SurvivalTimes) -> float:
+    """Return the median time of the events; of rows without any the median time.
+
+    Examples
+    --------
+    >>> from rulegrove.survival import read_survival
+    >>> choose_moment(read_survival(([1, 2, 4, 9], [1, 1, 1, 0])))
+    2.0
+    """
+    own = times.time[times.event] if times.event.any() else times.time
+    return float(np.median(own))
+
+
+def _split(predicted: FloatArray, weights: FloatArray | None, n_parts: int) -> tuple[IntArray, FloatArray]:
+    """Return the parts of rows, and their weights."""
+    own = np.ones(len(predicted)) if weights is None else weights
+    return deal_evenly(predicted, own, n_parts), own
+
+
+def _sum(parts: IntArray, *values: FloatArray) -> list[FloatArray]:
+    """Return the sums of numbers over the rows of each part."""
+    return [np.bincount(parts, each).astype(np.float64) for each in values]
+
+
+def _count(parts: IntArray, weights: FloatArray) -> IntArray:
+    """Return the rows of each part that have a weight."""
+    return np.bincount(parts[weights > 0.0], minlength=int(parts.max()) + 1)
