@@ -21,7 +21,7 @@ from sklearn.datasets import make_friedman1
 from damaged_files import flip_bit, write_checked
 from dirty_tables import make_dirty
 from engine_conformance import EngineConformance, assert_same_front
-from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, engines, load_model
+from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, RuleEnsembleSurvival, engines, load_model
 from rulegrove.datasets import load
 from rulegrove.estimators import autos
 from rulegrove.exceptions import InvalidInputError, RulegroveWarning
@@ -535,8 +535,141 @@ class TestExposure:
         with pytest.raises(InvalidInputError, match="X has 3 partitions but the exposure has 2"):
             on_dask.predict(rates, table, exposure=dd.from_pandas(claims["years"], npartitions=2, sort=False))
         classifier = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client)
-        with pytest.raises(InvalidInputError, match="`exposure` is for losses of rates"):
+        with pytest.raises(InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss"):
             classifier.fit(table, "d", exposure="years")
+
+
+def make_patients():
+    """Attributes without categories, times with their events, entries, and weights."""
+    frame, rng = make_frame().drop(columns=["d", "y"]), np.random.default_rng(1)
+    years = rng.exponential(np.exp(-0.9 * (frame["e"] > 0) - 0.6 * (frame["b"] > 5)))
+    seen = rng.exponential(1.2, N_ROWS)
+    frame["years"], frame["died"] = np.minimum(years, seen), (years < seen).astype(bool)
+    frame["since"] = 0.3 * frame["years"] * (rng.random(N_ROWS) < 0.5)
+    return frame
+
+
+TIMES = ["years", "died", "since", "w"]
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return make_patients()
+
+
+@pytest.fixture(scope="module")
+def hazards(patients):
+    """The fit in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        shrink_pool(patch, 1000)
+        y = patients["since"], patients["years"], patients["died"]
+        return RuleEnsembleSurvival(**SMALL).fit(patients.drop(columns=TIMES), y)
+
+
+class TestSurvival:
+    @pytest.mark.usefixtures("small_pool")
+    @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+    def test_a_fit_is_the_one_in_memory(self, client, patients, hazards, sizes):
+        table = cut(patients, sizes)
+        found = on_dask.fit(
+            RuleEnsembleSurvival(**SMALL),
+            table,
+            "years",
+            event="died",
+            entry="since",
+            drop=["w"],
+            client=client,
+        )
+        assert_same(found, hazards, rounded=True)
+        model = on_dask.DaskRuleEnsembleSurvival(**SMALL, client=client)
+        model.fit(table.drop(columns=TIMES), (table["since"], table["years"], table["died"]))
+        assert_same(model, hazards, rounded=True)
+        np.testing.assert_allclose(model.baseline_.hazards, hazards.baseline_.hazards, rtol=1e-9)
+        assert model.settings_["n_times"] == hazards.settings_["n_times"]
+        X, y = patients.drop(columns=TIMES), (patients["since"], patients["years"], patients["died"])
+        expected = hazards.score(X, y, patients["w"])
+        assert model.score(table, ("since", "years", "died"), "w") == pytest.approx(expected, rel=1e-12)
+        assert model.score(X, y, patients["w"]) == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.usefixtures("small_pool")
+    def test_arrays(self, client):
+        X, score = make_friedman1(N_ROWS, random_state=0)
+        rng = np.random.default_rng(0)
+        years, seen = rng.exponential(np.exp(-score / 5.0)), rng.exponential(0.2, N_ROWS)
+        time, died = np.minimum(years, seen), years < seen
+        blocks = [da.from_array(values, chunks=700) for values in (X, time, died)]
+        model = on_dask.DaskRuleEnsembleSurvival(**SMALL, client=client).fit(blocks[0], tuple(blocks[1:]))
+        expected = RuleEnsembleSurvival(**SMALL).fit(X, (time, died))
+        assert_same(model, expected, rounded=True)
+        assert model.score(blocks[0], tuple(blocks[1:])) == pytest.approx(expected.score(X, (time, died)), rel=1e-12)
+
+    def test_predictions_are_risks(self, patients, hazards):
+        table, X = cut(patients, SIZES["empty"]), patients.drop(columns=TIMES)
+        lazy = on_dask.predict(hazards, table)
+        np.testing.assert_array_equal(lazy.compute().to_numpy(), hazards.predict(X))
+        model = on_dask.DaskRuleEnsembleSurvival(**SMALL)
+        vars(model).update({**vars(hazards), "client": None})
+        np.testing.assert_array_equal(model.predict(table).compute().to_numpy(), hazards.predict(X))
+        for method in ("predict_survival_function", "predict_cumulative_hazard"):
+            with pytest.raises(InvalidInputError, match=f"`{method}` is for tables in memory; of dask collections"):
+                getattr(model, method)(table)
+            found = getattr(model, method)(X[:20], return_array=True)
+            np.testing.assert_array_equal(found, getattr(hazards, method)(X[:20], return_array=True))
+
+    def test_what_is_wrong_is_named(self, client, patients, hazards):
+        table = dd.from_pandas(patients, npartitions=3, sort=False)
+        model = on_dask.DaskRuleEnsembleSurvival(**SMALL, client=client)
+        with pytest.raises(InvalidInputError, match=r"y must be a tuple \(time, event\) or .* got a str"):
+            model.fit(table, "years")
+        with pytest.raises(InvalidInputError, match="`groups` are for tables in memory"):
+            model.fit(table, ("years", "died"), groups=[1])
+        with pytest.raises(InvalidInputError, match="X has no column 'dead' to be the event"):
+            model.fit(table, ("years", "dead"))
+        with pytest.raises(InvalidInputError, match=r"^Partition \d .*Entry must be earlier than time; got entry"):
+            model.fit(table, ("years", "since", "died"))
+        with pytest.raises(InvalidInputError, match="Survival times need `event`"):
+            on_dask.fit(RuleEnsembleSurvival(**SMALL), table, "years", client=client)
+        with pytest.raises(InvalidInputError, match="`event` is for a RuleEnsembleSurvival"):
+            on_dask.fit(RuleEnsembleRegressor(**SMALL), table, "years", event="died", client=client)
+
+
+class TestSeveral:
+    @pytest.mark.usefixtures("small_pool")
+    @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+    def test_a_fit_is_the_one_in_memory(self, client, patients, sizes):
+        frame = patients.drop(columns=["died", "since", "w"]).assign(more=3.0 * patients["e"] + patients["b"])
+        X, y = frame.drop(columns=["years", "more"]), frame[["years", "more"]]
+        expected = RuleEnsembleRegressor(**SMALL).fit(X, y)
+        table = cut(frame, sizes)
+        found = on_dask.fit(RuleEnsembleRegressor(**SMALL), table, ["years", "more"], client=client)
+        assert_same(found, expected, rounded=True)
+        model = on_dask.DaskRuleEnsembleRegressor(**SMALL, client=client)
+        model.fit(table.drop(columns=["years", "more"]), table[["years", "more"]])
+        assert_same(model, expected, rounded=True)
+        assert model.model_.numbers == ("years", "more")
+        assert model.score(table, ["years", "more"]) == pytest.approx(expected.score(X, y), rel=1e-12)
+        whole = model.predict(table).compute()
+        assert list(whole.columns) == ["years", "more"]
+        np.testing.assert_array_equal(whole.to_numpy(), model.to_local().predict(X))
+
+    @pytest.mark.usefixtures("small_pool")
+    def test_arrays(self, client):
+        X, one = make_friedman1(N_ROWS, random_state=0)
+        y = np.column_stack([one, X[:, 0] - one / 9.0])
+        expected = RuleEnsembleRegressor(**SMALL).fit(X, y)
+        rows, targets = da.from_array(X, chunks=700), da.from_array(y, chunks=(900, 1))
+        model = on_dask.DaskRuleEnsembleRegressor(**SMALL, client=client).fit(rows, targets)
+        assert_same(model, expected, rounded=True)
+        assert model.model_.numbers == expected.model_.numbers == ("y0", "y1")
+        assert model.score(rows, targets) == pytest.approx(expected.score(X, y), rel=1e-12)
+        np.testing.assert_array_equal(model.predict(rows).compute(), model.to_local().predict(X))
+
+    def test_what_is_wrong_is_named(self, client, patients):
+        table = dd.from_pandas(patients, npartitions=3, sort=False)
+        with pytest.raises(InvalidInputError, match="One column is predicted here; `target` names 'died', 'c'"):
+            on_dask.fit(RuleEnsembleClassifier(**SMALL), table, ["died", "c"], client=client)
+        with pytest.raises(InvalidInputError, match="X has no column 'dead' to be the target"):
+            on_dask.fit(RuleEnsembleRegressor(**SMALL), table, ["years", "dead"], client=client)
 
 
 @pytest.mark.usefixtures("small_pool")

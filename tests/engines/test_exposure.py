@@ -193,8 +193,12 @@ def test_rows_whose_exposure_changes_between_passes_are_not_the_same():
     [
         (make(), {"exposure": "year"}, "`exposure` names 'year', which is no column; there are 'a', 'b'"),
         (make(), {"offset": "year"}, "`offset` names 'year', which is no column"),
-        (make("squared"), {"exposure": "years"}, "`exposure` is for losses of rates"),
-        (RuleEnsembleClassifier(**SMALL), {"exposure": "years"}, "`exposure` is for losses of rates"),
+        (make("squared"), {"exposure": "years"}, "`exposure` is for a RuleEnsembleRegressor with the loss"),
+        (
+            RuleEnsembleClassifier(**SMALL),
+            {"exposure": "years"},
+            "`exposure` is for a RuleEnsembleRegressor with the loss",
+        ),
         (RuleEnsembleClassifier(**SMALL), {"offset": "years"}, "are for a RuleEnsembleRegressor"),
         (make(evidence="split"), {"exposure": "years"}, "Rules are tested on rows as they are, without `exposure`"),
         (
@@ -220,7 +224,7 @@ def test_predictions_and_scores_refuse_what_their_model_does_not_take(tmp_path):
             lambda model=model: engines.predict(model, table, tmp_path / "out.csv", exposure="years"),
             lambda model=model: engines.score(model, table, "y", exposure="years"),
         ):
-            with pytest.raises(InvalidInputError, match="`exposure` is for losses of rates"):
+            with pytest.raises(InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss"):
                 call()
     assert not list(tmp_path.iterdir())
 
