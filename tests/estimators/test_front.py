@@ -80,6 +80,13 @@ def test_a_number_is_a_ceiling_and_not_a_quota():
         assert [front.choose(limit) for limit in (1, 2, 3, 4, 8, 9, 1000)] == expected
 
 
+@pytest.mark.parametrize("losses", [(3.0, 2.0, 1.0), (np.nan, np.nan, np.nan)])
+def test_of_a_list_and_the_large_model_with_as_many_terms_a_number_takes_the_list(losses):
+    lines = [make_line(terms, loss, fidelity=0.5 * terms) for terms, loss in zip((1, 2, 2), losses, strict=True)]
+    front = make_front(lines, np.nan if np.isnan(losses[0]) else 2.0)
+    assert [front.choose(limit) for limit in (1, 2, 9, None)] == [0, 1, 1, 2]
+
+
 def test_no_limit_is_the_large_model():
     front = make_front(
         [make_line(1, 1.0, fidelity=0.5), make_line(2, 1.5, fidelity=0.9), make_line(9, 1.9, fidelity=1.0)]

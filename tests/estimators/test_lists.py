@@ -104,6 +104,9 @@ def test_lengths_are_all_small_ones_and_then_grow_by_a_share():
     assert list_lengths(5, 0) == [0, 1, 2, 3, 4]
     assert list_lengths(5, 3) == [3, 4]
     assert list_lengths(3, 5) == []
+    assert list_lengths(5, 3, whole=True) == [3, 4, 5]
+    assert list_lengths(0, 0, whole=True) == list_lengths(2, 3, whole=True) == []
+    assert list_lengths(61, 0, whole=True) == list_lengths(61, 0)
     lengths = list_lengths(10**6, 0)
     assert lengths[: EVERY_LENGTH + 1] == list(range(EVERY_LENGTH + 1))
     steps = np.array(lengths[EVERY_LENGTH + 1 :]) / lengths[EVERY_LENGTH:-1]

@@ -138,18 +138,23 @@ def _average(parts: Sequence[tuple[Terms, Point]]) -> tuple[Terms, Point, tuple[
     return whole, (np.array([coefs[term] for term in ordered]), intercept), tuple(origins[term] for term in ordered)
 
 
-def list_lengths(n_terms: int, n_forced: int) -> list[int]:
+def list_lengths(n_terms: int, n_forced: int, *, whole: bool = False) -> list[int]:
     """Return the lengths of lists for a model of so many terms, all shorter than it.
+
+    Where lists are solved for in a way of their own, a list may have all terms as well: `whole`.
 
     Examples
     --------
     >>> list_lengths(50, 0)[-5:]
     [29, 30, 34, 39, 45]
+    >>> list_lengths(3, 2, whole=True)
+    [2, 3]
     """
     lengths = list(range(EVERY_LENGTH + 1))
     while lengths[-1] < LONGEST:
         lengths.append(round(lengths[-1] * GROWTH))
-    return [length for length in lengths if n_forced <= length < n_terms]
+    shorter = [length for length in lengths if n_forced <= length < n_terms]
+    return [*shorter, n_terms] if whole and max(n_forced, 1) <= n_terms <= LONGEST else shorter
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,7 +216,7 @@ def make_front(
     target, link = shortening.target, whole.model.link
     n_folds = 0 if held_out is None else len(runs[0][0].fold_terms)
     large = shortening.offer(data, data.rows, large, link, len(runs))
-    lengths = list_lengths(large.n_listed, len(shortening.growth.constraints.forced))
+    lengths = list_lengths(large.n_listed, len(shortening.growth.constraints.forced), whole=target.finishes_lists)
     n_first = bisect.bisect_right(lengths, 2 * n_lines) if n_folds and n_lines and large.listed is None else 0
     stage, done = progress.stage("Shortening"), [0]
     alone = n_folds > 0 and shortening.n_threads > 1

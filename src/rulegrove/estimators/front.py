@@ -205,6 +205,7 @@ class Front(Sequence[FrontLine]):
             their difference, or by 1 % of what the best one explains, whichever is more; a list has at most 60 terms,
             and the large model is one only if it has no more. With a number it is the shortest
             list that says 97 % of what the longest allowed one says (see `FrontLine.fidelity`) and has no larger loss.
+            The large model is among them unless a list has as many terms.
         max_rules : int, optional
             Most different terms of all outputs.
         """
@@ -224,6 +225,8 @@ class Front(Sequence[FrontLine]):
                 f"The shortest list has {least.terms} terms of a class and {least.rules} in all, more than "
                 f"max_terms={max_terms} and max_rules={max_rules} allow."
             )
+        if limit is not None and len(allowed) > 1 and self._lines[-2].terms == self._lines[-1].terms:
+            allowed = [place for place in allowed if place < len(self._lines) - 1]
         if (max_terms is None and max_rules is None) or np.isnan(self.base_loss):
             return allowed[-1]
         if max_terms == "auto":

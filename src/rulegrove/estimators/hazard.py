@@ -132,6 +132,11 @@ class Hazard(Rate):
         found = solve_cox(held_out.scores, self._likelihood_of(held_out.rows), ridge=LEAST_RIDGE, tol=1e-7)
         return max(float(found.coef[0]), 1e-3)
 
+    @property
+    def finishes_lists(self) -> bool:
+        """The coefficients of the large model are those of rates."""
+        return True
+
     def finish_lists(self, made: MadeLists) -> list[list[Point]]:
         """Return lists whose coefficients are those of the partial likelihood, drawn to what the large model says.
 

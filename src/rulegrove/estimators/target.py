@@ -227,6 +227,11 @@ class Target(ABC):
         """Return coefficients and intercepts of all outputs that go together, given those of each."""
         return points
 
+    @property
+    def finishes_lists(self) -> bool:
+        """Whether `finish_lists` makes another model of the terms of the large one."""
+        return False
+
     def finish_lists(self, made: MadeLists) -> list[list[Point]]:
         """Return lists that are near to the large model, with coefficients that are also right on the training rows."""
         return made.lists
