@@ -4,6 +4,7 @@ import re
 
 import duckdb
 import numpy as np
+import onnx
 import onnxruntime
 import pyarrow as pa
 import pytest
@@ -171,9 +172,16 @@ def test_exports_are_of_the_risk(run, saved, expected, patients, tmp_path):
     run("export", saved, "--to", "onnx", "-o", tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
     assert [one.name for one in session.get_outputs()] == ["prediction", "scores"]
+    truth = [[curve(time) for time in (2.0, 7.5)] for curve in expected.predict_survival_function(X)]
+    query = run("export", saved, "--to", "sql", "--table", "people", "--at", 2, "--at", 7.5).stdout
+    found_then = [row[1:] for row in database.execute(query).fetchall()]
+    np.testing.assert_allclose(found_then, truth, rtol=1e-12)
+    run("export", saved, "--to", "onnx", "-o", tmp_path / "at.onnx", "--at", "2,7.5")
+    assert [one.name for one in onnx.load(tmp_path / "at.onnx").graph.output][-1] == "survival"
     module = {}
     exec(run("export", saved, "--to", "python").stdout, module)
     assert [module["predict"](row) for row in X.to_pylist()] == pytest.approx(found)
+    assert [module["survival"](row, 7.5) for row in X.to_pylist()] == pytest.approx([row[1] for row in truth])
 
 
 def set_cell(table, name, row, value):
@@ -258,6 +266,8 @@ def test_other_commands_refuse_what_a_model_has_no_use_for(refuse, saved, fitted
     refuse("predict", saved, data, "--at", "1", "--at", "1", says="`--at` must be a time from 0 on")
     refuse("predict", other, others, "--at", "1", says="`--at` is for models of survival times, and this is none")
     refuse("evidence", saved, data, "-t", "months", says="Rules are tested on classes or on one number; the model is")
+    refuse("export", other, "--to", "sql", "--at", "1", says="`--at` is for models of survival times, and this is none")
+    refuse("export", saved, "--to", "text", "--at", "1", says="`--at` is for `--to sql` and `--to onnx`; what Python")
     refuse("export", saved, "--to", "sql", "--exposure", "age", says="`--exposure` is for models of rates")
     refuse("select", data, "-t", "months", "--event", "died", says="take `fit` with `--event`, whose rules tell")
     words = ("report", saved, "--data", data, "-t", "months", "-o", page)

@@ -1,19 +1,18 @@
 """Models whose predictions are not their scores, or are several numbers, for the tests of every export."""
 
-import copy
 import functools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from exported_models import LARGE, fitted, hard_rows, mixed_frame, of_terms
+from exported_models import LARGE, hard_rows, mixed_frame, of_terms
 from rulegrove import RuleEnsembleRegressor
 from rulegrove.estimators.model import exponentiate
-from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.estimators.survival import RuleEnsembleSurvival
 
-MADE = ("height", "depth", "a|b\n")  # what several numbers are called
+MADE = ("height", "depth", "a|b\n")  # what three numbers are called
 MIXED = {"categorical_features": ["class", "grade"]}
 
 
@@ -31,25 +30,21 @@ def fit_rates(loss):
     return model, rows, rng.lognormal(0.0, 3.0, size=len(rows))
 
 
-def make_several(model):
-    """The model with three outputs, of which one has but every other term, and a table of what they are called."""
-    fitted_model, coefs = model.model_, model.model_.coefs
-    own = np.stack([coefs, -0.3 * coefs[::-1], np.where(np.arange(len(coefs)) % 2, coefs, 0.0)])
-    several = copy.copy(model)
-    several.model_ = replace(fitted_model, coefs=own, intercept=np.array([0.1, -2.5, 1 / 3]), outputs=MADE)
-    told = (dict(zip(MADE, column.tolist(), strict=True)) for column in own.T)
-    several.rules_ = RuleTable(
-        (replace(row, coefficients=of_each, effect=None) for row, of_each in zip(model.rules_, told, strict=True)),
-        model.rules_.about,
-    )
-    return several
+@functools.cache
+def fit_several(multioutput):
+    """A model of three numbers, and hard rows for it."""
+    frame, score = mixed_frame()
+    rng = np.random.default_rng(3)
+    sizes = np.column_stack([score, -2e6 * (score > 1.0), (frame["grade"] > 2) - 0.5 * score])
+    Y = pd.DataFrame(sizes + rng.normal(size=sizes.shape) * [0.3, 1e6, 0.3], columns=MADE)
+    model = RuleEnsembleRegressor(multioutput=multioutput, **LARGE, **MIXED).fit(frame, Y)
+    return model, hard_rows(model, frame)
 
 
-@pytest.fixture(params=["poisson", "gamma", "tweedie", "poisson, several"])
+@pytest.fixture(params=["poisson", "gamma", "tweedie"])
 def rates(request):
-    """Every kind of a model of rates, one with several outputs too, with its rows and their exposures."""
-    model, rows, exposures = fit_rates(request.param.split(",")[0])
-    return (make_several(model) if "several" in request.param else model), rows, exposures
+    """Every kind of a model of rates, with its rows and their exposures."""
+    return fit_rates(request.param)
 
 
 @functools.cache
@@ -76,10 +71,15 @@ def poisson():
 
 
 @pytest.fixture
-def several_made():
-    """A model of several numbers, which are its scores, and its rows."""
-    model, rows = fitted("numbers, mixed")
-    return make_several(model), rows
+def shared():
+    """A model of several numbers with one list for all of them, and its rows."""
+    return fit_several("shared")
+
+
+@pytest.fixture
+def separate():
+    """A model of several numbers with a list for each, and its rows."""
+    return fit_several("separate")
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def quantiles():
     return fit_quantiles()
 
 
-@pytest.fixture(params=["several_made", "quantiles"])
+@pytest.fixture(params=["shared", "separate", "quantiles"])
 def several(request):
     """Every kind of a model of several numbers, and its rows."""
     return request.getfixturevalue(request.param)
@@ -108,5 +108,5 @@ def of_rates():
 
 @pytest.fixture
 def hazards():
-    """A model of exponentials that no exposure multiplies, and its rows."""
+    """A model of survival times, whose predictions no exposure multiplies, and its rows."""
     return fit_hazards()

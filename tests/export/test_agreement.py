@@ -159,20 +159,20 @@ def test_parts_of_dates_and_pooled_categories_agree(drawn):
 @given(
     st.lists(st.tuples(read_terms(), st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3)), max_size=8),
     st.integers(1, 3),
-    st.booleans(),
 )
-def test_rates_and_several_numbers_agree(of_rates, drawn, n_outputs, exponential):
-    """Exponentials or scores, one or several, of rows that have exposures of many sizes."""
+def test_rates_and_several_numbers_agree(of_rates, drawn, n_outputs):
+    """One rate, or several numbers, of rows that have exposures of many sizes."""
     # Dates are in the ten thousands, and a rate is no number if its logarithm is.
     slopes = [1e-3 if isinstance(term, Linear) else 1.0 for term, _ in drawn]
     own = np.array([own[:n_outputs] for _, own in drawn]).reshape(len(drawn), n_outputs).T * slopes
-    coefs, intercept = (own, np.array([0.5, -1.5, 0.1])[:n_outputs]) if n_outputs > 1 else (own[0], 0.5)
+    exponential = n_outputs == 1
+    coefs, intercept = (own[0], 0.5) if exponential else (own, np.array([0.5, -1.5, 0.1])[:n_outputs])
     model = of_rates(READ_FEATURES, [term for term, _ in drawn], coefs, intercept)
     model.model_ = model.model_ if exponential else replace(model.model_, inverse=None)
     rows, exposure = read_rows(), "years" if exponential else None
     exposures = np.random.default_rng(0).lognormal(0.0, 3.0, size=len(rows))
     scores = model.model_.score(read_columns(rows))
-    logarithms = scores + np.log(exposures).reshape(-1, *[1] * (n_outputs > 1)) if exponential else scores
+    logarithms = scores + np.log(exposures) if exponential else scores
     truth = model.model_.decide(logarithms)
     close = {"rtol": 1e-13 if exponential else 0.0}
     module = {}

@@ -160,6 +160,17 @@ def test_hazards_are_exponentials(hazards):
         to_onnx(model, exposure="years")
 
 
+@pytest.mark.parametrize("times", [[0.3], [0.0, 0.25, 1e9]])
+def test_survival_at_stated_times(hazards, times):
+    model, rows = hazards
+    graph = to_onnx(model, times=times)
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    assert [one.name for one in session.get_outputs()] == ["prediction", "scores", "survival"]
+    found = session.run(["survival"], feed(session, rows))[0]
+    expected = [[curve(time) for time in times] for curve in model.predict_survival_function(rows)]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def test_an_exposure_beside_a_matrix_of_numbers(of_rates):
     """Where it is no number above 0 there is no prediction, and a rate too large is infinite."""
     model = of_rates([Feature("a")], [Linear(0, -1e6, 1e6, 0.0)], [1.0], 0.0)

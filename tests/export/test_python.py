@@ -1,5 +1,6 @@
 """The exported module against the model, row by row."""
 
+import copy
 import datetime as dt
 import subprocess
 import sys
@@ -190,3 +191,25 @@ def test_hazards_take_no_exposure(hazards):
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-15)
     with pytest.raises(TypeError, match="exposure"):
         module["predict"](as_records(rows)[0], exposure=1.0)
+
+
+def test_survival_is_that_of_the_model_at_every_time(hazards):
+    model, rows = hazards
+    module, records = run(model), as_records(rows)
+    steps = model.event_times_
+    assert len(steps) > 100
+    times = [0.0, *steps[[0, 7, -1]], *np.nextafter(steps[[0, 7, -1]], 0.0), 1e9]
+    curves = model.predict_survival_function(rows)
+    for time in times:
+        found = [module["survival"](record, time) for record in records]
+        np.testing.assert_allclose(found, [curve(time) for curve in curves], rtol=1e-14)
+    for time in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="The time must be a number from 0 on; got"):
+            module["survival"](records[0], time)
+
+
+def test_without_a_baseline_there_is_no_survival(hazards):
+    model = copy.copy(hazards[0])
+    model.baseline_ = None
+    assert "survival" not in run(model)
+    assert "survival" not in run(fitted("numbers")[0])

@@ -133,8 +133,8 @@ def test_exponentials_and_exposures(rates, several, hazards):
         check_exposure(scorings[2], "years")
 
 
-def test_models_from_a_file_are_exported_as_before(poisson, quantiles, hazards):
-    for model, *_ in (poisson, quantiles, hazards):
+def test_models_from_a_file_are_exported_as_before(poisson, shared, quantiles, hazards):
+    for model, *_ in (poisson, shared, quantiles, hazards):
         again = parse_model(dump_model(model).encode())
         assert to_python(again) == to_python(model)
         assert to_text(again) == to_text(model)

@@ -1,5 +1,6 @@
 """The exported query on real databases, against the model row by row."""
 
+import copy
 import functools
 import itertools
 import math
@@ -38,7 +39,6 @@ from rulegrove.export._sql_query import CHUNK_TERMS, DATABASES
 from rulegrove.rules.rule import Condition, Rule
 
 TABLE = 'my "table"'
-SCORED = ("score", "prediction")
 
 
 @pytest.fixture(scope="module")
@@ -435,17 +435,14 @@ def test_rates_are_exponentials_of_scores_times_an_exposure(rates, database):
     name = 'at "risk"; --'
     sql = to_sql(model, TABLE, dialect=database.dialect, keep=["row id"], outputs=["prediction", "score"])
     result = database.run(rows, sql, TABLE)
-    scores = model.model_.score(model.read_columns(rows)).reshape(len(rows), -1)
-    numbers = range(scores.shape[1])
-    score_names, names = ([word] if len(numbers) == 1 else [f"{word}_{k}" for k in numbers] for word in SCORED)
-    assert result.columns.tolist() == ["row id", *score_names, *names]
-    np.testing.assert_array_equal(result[score_names].to_numpy(), scores)
-    np.testing.assert_allclose(result[names].to_numpy(), model.predict(rows).reshape(scores.shape), rtol=1e-15)
+    scores = model.model_.score(model.read_columns(rows))
+    assert result.columns.tolist() == ["row id", "score", "prediction"]
+    np.testing.assert_array_equal(result["score"], scores)
+    np.testing.assert_allclose(result["prediction"], model.predict(rows), rtol=1e-15)
     sql = to_sql(model, TABLE, dialect=database.dialect, keep=["row id"], exposure=name)
     result = database.run(rows.assign(**{name: exposures}), sql, TABLE)
-    assert result.columns.tolist() == ["row id", *names]
-    expected = model.predict(rows, exposure=exposures).reshape(scores.shape)
-    np.testing.assert_allclose(result[names].to_numpy(), expected, rtol=1e-14)
+    assert result.columns.tolist() == ["row id", "prediction"]
+    np.testing.assert_allclose(result["prediction"], model.predict(rows, exposure=exposures), rtol=1e-14)
 
 
 def test_several_numbers_have_a_column_each(several, database):
@@ -529,3 +526,37 @@ def test_predictions_hazards_are_exponentials(hazards, database):
     model, rows = hazards
     rows = known_to(database, rows)
     np.testing.assert_allclose(predictions(database, model, rows), model.predict(rows), rtol=1e-15)
+
+
+def test_survival_at_stated_times(hazards, database):
+    model, rows = hazards
+    rows = known_to(database, rows)
+    times = [0.25, 0.0, 1e9]
+    sql = to_sql(model, "t", dialect=database.dialect, keep=["row id"], times=times)
+    assert "-- survival_0: the chance to be without the event at 0.25" in sql.splitlines()
+    result = database.run(rows, sql, "t")
+    names = [f"survival_{place}" for place in range(3)]
+    assert result.columns.tolist() == ["row id", "prediction", *names]
+    np.testing.assert_allclose(result["prediction"], model.predict(rows), rtol=1e-15)
+    expected = [[curve(time) for time in times] for curve in model.predict_survival_function(rows)]
+    np.testing.assert_allclose(result[names].to_numpy(), expected, rtol=1e-14)
+
+
+def test_times_that_cannot_be(hazards):
+    for times in ([-1.0], [1.0, 1.0], [np.nan], [np.inf]):
+        with pytest.raises(InvalidInputError, match="`times` must be different numbers from 0 on; got"):
+            to_sql(hazards[0], "t", times=times)
+    with pytest.raises(InvalidInputError, match="`times` is for models of survival times; leave it out"):
+        to_sql(fitted("numbers")[0], "t", times=[1.0])
+    model = copy.copy(hazards[0])
+    model.baseline_ = None
+    with pytest.raises(InvalidInputError, match="no rows were held out that could tell the hazard of the baseline"):
+        to_sql(model, "t", times=[1.0])
+    with pytest.raises(InvalidInputError, match="'Survival_0', a name that the query has for a column of its own"):
+        to_sql(hazards[0], "t", keep=["Survival_0"])
+
+
+@pytest.mark.parametrize("dialect", DATABASES)
+def test_every_dialect_reads_survival_back(dialect, hazards):
+    (parsed,) = sqlglot.parse(to_sql(hazards[0], "t", dialect=dialect, times=[0.5]), dialect=DATABASES[dialect].dialect)
+    assert parsed.named_selects == ["prediction", "survival_0"]

@@ -1,15 +1,11 @@
 """Rule lists in words."""
 
-import copy
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from exported_models import HOSTILE, NAMES, fitted
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
-from rulegrove.estimators.rule_table import RuleTable
 from rulegrove.export import to_markdown, to_text
 from rulegrove.rules.rule import Rule
 
@@ -122,34 +118,28 @@ def signed(number):
 def test_terms_of_rates_multiply(rates):
     model, _, _ = rates
     text, table = to_text(model), to_markdown(model)
-    starts = np.atleast_1d(model.model_.intercept).tolist()
-    firsts = [f"{float(np.exp(start))!r}, exp({start!r})" for start in starts]
-    if len(firsts) > 1:
-        pairs = zip(["height", "depth", r"a|b\n"], firsts, strict=True)
-        named = "; ".join(f"{name} at {first}" for name, first in pairs)
-        how = f"The predictions are exp of the sums: they start with {named}; multiply by what each term says."
-    else:
-        how = f"The prediction is exp of the sum: it starts at {firsts[0]}; multiply by what each term says."
+    start = model.intercept_
+    first = f"{float(np.exp(start))!r}, exp({start!r})"
+    how = f"The prediction is exp of the sum: it starts at {first}; multiply by what each term says."
     assert text.splitlines()[1] == how
-    assert how.replace("|", r"\|").replace(r"\n", r"\\n") in table
+    assert how in table
     for row in model.rules_:
-        unit = "" if row.kind == "rule" else " a unit"
-        for coef in (row.coefficients or {"": row.coefficient}).values():
-            words = f", exp({signed(coef)}{unit})"
-            assert not coef or words in text
-            assert not coef or words in table
-        if row.coefficients is None:
-            assert f"{row.effect}, exp(" in text
+        words = f"{row.effect}, exp({signed(row.coefficient)}{' a unit' * (row.kind == 'linear')})"
+        assert words in text
+        assert words in table
 
 
-def test_several_numbers_have_their_starts_and_effects(several_made):
-    model, _ = several_made
+@pytest.mark.parametrize("kind", ["shared", "separate"])
+def test_several_numbers_have_their_starts_and_effects(kind, request):
+    model, _ = request.getfixturevalue(kind)
     text = to_text(model)
-    starts = r"height at 0.1, depth at -2.5, a|b\n at 0.3333333333333333"
-    assert text.splitlines()[1] == f"The predictions start with {starts}; add what each term says."
+    starts = zip(["height", "depth", r"a|b\n"], model.intercept_.tolist(), strict=True)
+    named = ", ".join(f"{name} at {start!r}" for name, start in starts)
+    assert text.splitlines()[1] == f"The predictions start with {named}; add what each term says."
     assert r"a\|b\\n at" in to_markdown(model)
     for row in model.rules_:
         told = [f"{signed(coef)} for {name}" for name, coef in row.coefficients.items() if coef]
+        assert len(told) == 3 or kind == "separate"
         assert ", ".join(told).replace("\n", r"\n") + " a unit" * (row.kind == "linear") in text
 
 
@@ -179,14 +169,3 @@ def test_a_hazard_tells_nothing_of_a_target(hazards):
         assert row.kind == "linear" or f" holds on {row.support:.1%} of the rows\n" in text
     assert table.splitlines()[4:6] == ["| rank | term | effect | support |", "| ---: | --- | --- | ---: |"]
     assert table.splitlines()[6].count("|") == 5
-
-
-def test_effects_of_exponentials_that_have_no_words_of_their_own(rates):
-    model = copy.copy(rates[0])
-    model.rules_ = RuleTable(replace(row, effect=None, coefficients=None) for row in model.rules_)
-    text = to_text(model)
-    for row, coef in zip(model.rules_, np.atleast_2d(model.model_.coefs)[0].tolist(), strict=True):
-        term, is_rule = row.term, row.kind == "rule"
-        factor = np.exp(coef if is_rule else coef * (term.upper - term.lower))
-        ends = "" if is_rule else " from end to end"
-        assert f" x {factor:.3g}{ends}, exp({signed(coef)}" in text

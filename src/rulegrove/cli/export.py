@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ def export(
     exposure: Annotated[
         str | None, typer.Option(metavar="COL", help="sql, onnx: column that multiplies the rates of a model of rates.")
     ] = None,
+    at: options.At = None,
     top: Annotated[int | None, typer.Option(min=0, help="text, markdown: most important terms only.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -38,6 +39,7 @@ def export(
     from rulegrove.cli.output import print_json, print_text
     from rulegrove.cli.places import check_outputs
     from rulegrove.cli.scoring import read_model
+    from rulegrove.cli.times import check_moments, read_moments
     from rulegrove.exceptions import InvalidInputError
 
     check_outputs({"--output": output}, [model])
@@ -45,15 +47,20 @@ def export(
         raise InvalidInputError("An ONNX graph is no text; write it to a file with -o model.onnx.")
     if exposure is not None and to not in ("sql", "onnx"):
         raise InvalidInputError("`--exposure` is for `--to sql` and `--to onnx`; other formats have the rates.")
+    if at and to not in ("sql", "onnx"):
+        raise InvalidInputError("`--at` is for `--to sql` and `--to onnx`; what Python has tells of every time.")
+    times = read_moments(at or ())
     fitted = read_model(model)
+    check_moments(fitted, times)
 
     from rulegrove import export as exports
     from rulegrove.estimators.model_file import dump_model
 
     parts = next(csv.reader([table], delimiter="."), [])  # of the table's name; double quotes hold a dot
+    known: dict[str, Any] = {"exposure": exposure, "times": times}
     writers: dict[str, Callable[[], str | bytes]] = {
-        "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or (), exposure=exposure) + "\n",
-        "onnx": lambda: exports.to_onnx(fitted, exposure=exposure).SerializeToString(),
+        "sql": lambda: exports.to_sql(fitted, parts, dialect=dialect, keep=keep or (), **known) + "\n",
+        "onnx": lambda: exports.to_onnx(fitted, **known).SerializeToString(),
         "python": lambda: exports.to_python(fitted),
         "text": lambda: exports.to_text(fitted, top=top),
         "markdown": lambda: exports.to_markdown(fitted, top=top),

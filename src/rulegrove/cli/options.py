@@ -44,6 +44,12 @@ Event = Annotated[
 Entry = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the time since when a row was watched; beside --event.")
 ]
+At = Annotated[
+    Names,
+    typer.Option(
+        metavar="TIME", help="Of survival times: when to tell the chance of no event yet. Once for each time."
+    ),
+]
 Keep = Annotated[Names, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: write text that begins as a formula as it is, without a ' before it.")

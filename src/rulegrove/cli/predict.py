@@ -8,7 +8,6 @@ import typer
 from rulegrove.cli import options
 from rulegrove.cli.errors import note
 from rulegrove.cli.words import count
-from rulegrove.exceptions import InvalidInputError
 
 
 def predict(
@@ -20,12 +19,7 @@ def predict(
     keep: options.Keep = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TIME", help="Of survival times: when to tell the chance of no event yet. Once for each time."
-        ),
-    ] = None,
+    at: options.At = None,
     raw: options.Raw = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -39,15 +33,14 @@ def predict(
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, check_outputs, is_large
     from rulegrove.cli.scoring import predict_table, read_model, read_rows
-    from rulegrove.cli.times import read_moments
+    from rulegrove.cli.times import check_moments, read_moments
     from rulegrove.cli.writing import WRITERS, print_csv, write_table
 
     moments = read_moments(at) if at else ()
     check_outputs({"--output": output}, [model, *data], kinds=WRITERS)
     check_inputs(data)
     fitted = read_model(model)
-    if moments and not fitted.recall_target().timed:
-        raise InvalidInputError("`--at` is for models of survival times, and this is none; leave it out.")
+    check_moments(fitted, moments)
     if is_large(data):
         from rulegrove.cli.large import predict_large
 

@@ -168,6 +168,12 @@ def _read_numbers(table: pa.Table, name: str, option: str) -> FloatArray:
         raise InvalidInputError(f"`--{option}` must name a column of numbers; '{name}' is {column.type}.") from None
 
 
+def check_moments(model: "Ensemble", moments: Sequence[float]) -> None:
+    """Refuse times for a model that is not of survival times."""
+    if moments and not model.recall_target().timed:
+        raise InvalidInputError("`--at` is for models of survival times, and this is none; leave it out.")
+
+
 def read_moments(words: Sequence[str]) -> list[float]:
     """Return the times that `--at` names: each by itself, or with commas between them.
 

@@ -34,7 +34,7 @@ _TYPES = {  # what is fed for each kind of column
 }
 _EXPOSURE = "number above 0, float64, the exposure that multiplies the rate"
 _output = helper.make_tensor_value_info
-_OWN_NAMES = {"label", "scores", "probabilities", "prediction"}  # of the outputs
+_OWN_NAMES = {"label", "scores", "probabilities", "prediction", "survival"}  # of the outputs
 
 
 class _Graph:
@@ -81,8 +81,8 @@ class _Graph:
         return self.add("Cast", values, to=TensorProto.FLOAT)
 
 
-def write_graph(scoring: Scoring, exposure: str | None = None) -> onnx.ModelProto:
-    """Return the ONNX model of what `read_scoring` gives; see `to_onnx`."""
+def write_graph(scoring: Scoring, exposure: str | None = None, hazards: Sequence[float] = ()) -> onnx.ModelProto:
+    """Return the ONNX model of what `read_scoring` and `state_hazards` give; see `to_onnx`."""
     _check_unicode(scoring, exposure)
     graph = _Graph()
     inputs, columns, words = _read_inputs(graph, scoring.features)
@@ -91,7 +91,7 @@ def write_graph(scoring: Scoring, exposure: str | None = None) -> onnx.ModelProt
     if scoring.classes:
         outputs = _write_classes(graph, scoring, scores)
     else:
-        outputs = _write_numbers(graph, scoring, scores, more)
+        outputs = _write_numbers(graph, scoring, scores, more, hazards)
     inputs, words = [*inputs, *known], words + "".join(f"\n{one.name}: {_EXPOSURE}" for one in known)
     body = helper.make_graph(graph.nodes, "rulegrove", inputs, outputs, graph.constants)
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="rulegrove")
@@ -113,7 +113,9 @@ def _write_classes(graph: _Graph, scoring: Scoring, scores: str) -> list[onnx.Va
     return [_output("label", kind, ["n_rows"]), named, chances]
 
 
-def _write_numbers(graph: _Graph, scoring: Scoring, scores: str, exposure: str | None) -> list[onnx.ValueInfoProto]:
+def _write_numbers(
+    graph: _Graph, scoring: Scoring, scores: str, exposure: str | None, hazards: Sequence[float]
+) -> list[onnx.ValueInfoProto]:
     """Name and declare the outputs of a regressor; an exposure multiplies what is predicted."""
     if not scoring.exponential:
         return [_name_numbers(graph, scoring, scores, "prediction")]
@@ -123,8 +125,11 @@ def _write_numbers(graph: _Graph, scoring: Scoring, scores: str, exposure: str |
         known = graph.add("Where", graph.add("And", above, finite), exposure, np.nan)
         logarithms = graph.add("Add", scores, graph.add("Log", known))
     rates = graph.add("Exp", logarithms)
-    named = [(rates, "prediction"), (scores, "scores")]
-    return [_name_numbers(graph, scoring, values, name) for values, name in named]
+    outputs = [_name_numbers(graph, scoring, rates, "prediction"), _name_numbers(graph, scoring, scores, "scores")]
+    if not hazards:
+        return outputs
+    graph.name(graph.add("Exp", graph.scale(rates, [[-hazard for hazard in hazards]])), "survival")
+    return [*outputs, _output("survival", TensorProto.DOUBLE, ["n_rows", len(hazards)])]
 
 
 def _name_numbers(graph: _Graph, scoring: Scoring, values: str, name: str) -> onnx.ValueInfoProto:

@@ -2,7 +2,7 @@
 
 import importlib.util
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,9 +13,11 @@ from rulegrove._typing import FloatArray
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Linear, Term
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.calibration import ClassLink, Curve, Sigmoid, Steps, Temperature
 from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
+from rulegrove.estimators.survival import RuleEnsembleSurvival
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Condition, Rule
 
@@ -52,9 +54,11 @@ class Scoring:
     curves : tuple of Logistic or Steps
         Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
     exponential : bool
-        Whether predictions are the exponentials of the scores.
+        Whether the prediction is the exponential of the score; then there is one.
     takes_exposure : bool
-        Whether these are rates, which an exposure multiplies.
+        Whether this is a rate, which an exposure multiplies.
+    baseline : Baseline, optional
+        The cumulative hazard of a score of 0, where the prediction is how many times that of a row is.
     """
 
     features: tuple[Feature, ...]
@@ -68,6 +72,7 @@ class Scoring:
     curves: tuple[Logistic | Steps, ...]
     exponential: bool = False
     takes_exposure: bool = False
+    baseline: Baseline | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -142,6 +147,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         curves=curves,
         exponential=fitted.inverse is not None,
         takes_exposure=fitted.inverse is not None and _takes_exposure(model),
+        baseline=model.baseline_ if isinstance(model, RuleEnsembleSurvival) else None,
     )
 
 
@@ -161,6 +167,18 @@ def check_exposure(scoring: Scoring, exposure: str | None) -> None:
         )
     if not isinstance(exposure, str) or not exposure:
         raise InvalidInputError(f"`exposure` must be the name of a column; got {exposure!r}.")
+
+
+def state_hazards(model: BaseRuleEnsemble, times: Sequence[float]) -> tuple[float, ...]:
+    """Return the cumulative hazard of a score of 0 at some times; refuse times of a model that has none."""
+    if not len(times):
+        return ()
+    if not isinstance(model, RuleEnsembleSurvival):
+        raise InvalidInputError("`times` is for models of survival times; leave it out.")
+    own = np.asarray(times, dtype=np.float64)
+    if not ((own >= 0.0) & np.isfinite(own)).all() or np.unique(own).size < own.size:
+        raise InvalidInputError(f"`times` must be different numbers from 0 on; got {list(times)}.")
+    return tuple(model.find_baseline()(own).tolist())
 
 
 def _read_link(link: ClassLink | None, n_outputs: int) -> tuple[float | None, tuple[Logistic | Steps, ...]]:

@@ -1,7 +1,7 @@
 """The query that scores a table: clean inputs, the sum in steps, the class, the probabilities."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 
 from sqlglot import exp
@@ -40,7 +40,8 @@ def write_query(
     table: Sequence[str],
     keep: Sequence[str],
     outputs: Sequence[str],
-    exposure: str | None = None,
+    exposure: str | None,
+    hazards: Mapping[float, float],
 ) -> str:
     """Return the query; see `to_sql`.
 
@@ -54,6 +55,8 @@ def write_query(
     outputs : sequence of {"score", "class", "probability", "prediction"}
     exposure : str, optional
         Column that multiplies what is predicted.
+    hazards : mapping of float to float
+        Cumulative hazard of a score of 0 at times.
     """
     _check_names(scoring, database, exposure)
     query = _Query(database, table, keep)
@@ -67,7 +70,9 @@ def write_query(
         results |= {f"probability_{place}": chance for place, chance in enumerate(chances)}
     if "prediction" in outputs:
         results |= _write_predictions(query, scoring, names, exposure)
-    return _write_types(scoring, exposure) + query.text(results)
+    if hazards:
+        results |= _write_survival(query, names[0], hazards.values())
+    return _write_types(scoring, exposure, hazards) + query.text(results)
 
 
 def _check_names(scoring: Scoring, database: Database, exposure: str | None) -> None:
@@ -83,12 +88,16 @@ def _check_names(scoring: Scoring, database: Database, exposure: str | None) -> 
             )
 
 
-def _write_types(scoring: Scoring, exposure: str | None) -> str:
-    """Return a comment that names each column that is read, with its type."""
+def _write_types(scoring: Scoring, exposure: str | None, times: Iterable[float]) -> str:
+    """Return a comment that names each column that is read, with its type, and the times that are told of."""
     used = [*describe_columns(scoring.used.values()).items()]
     used += [] if exposure is None else [(exposure, "number above 0, the exposure")]
     lines = [f'--   "{printable(name)}": {kind}\n' for name, kind in used]
-    return "".join(["-- Columns that are read, and their types:\n", *lines]) if lines else ""
+    head = ["-- Columns that are read, and their types:\n"] if lines else []
+    told = [
+        f"-- survival_{place}: the chance to be without the event at {time!r}\n" for place, time in enumerate(times)
+    ]
+    return "".join([*head, *lines, *told])
 
 
 class _Query:
@@ -229,17 +238,26 @@ def _write_predictions(
     query: _Query, scoring: Scoring, names: Sequence[str], exposure: str | None
 ) -> dict[str, exp.Expression]:
     """Add the steps from scores to predictions; return these."""
-    database, logarithms = query.database, {name: column(name) for name in names}
+    if not scoring.exponential:
+        return {name: column(name) for name in names}
+    database, logarithm = query.database, column(names[0])
     if exposure is not None:
         # NaN and infinity are above the largest number; of NULL the logarithm and all that follows is NULL.
         known = all_of([column(EXPOSURE) > database.number(0.0), column(EXPOSURE) <= database.number(LARGEST)])
-        more = exp.Ln(this=exp.Case().when(known, column(EXPOSURE)))
-        query.step({EXPOSURE: more}, names)
-        logarithms = {f"rg_z{output}": add(column(name), column(EXPOSURE)) for output, name in enumerate(names)}
-        query.step(logarithms, names)
-        logarithms = {name: column(name) for name in logarithms}
-    results = zip(_number_names("prediction", scoring), logarithms.values(), strict=True)
-    return {name: _exponential(database, one) if scoring.exponential else one for name, one in results}
+        query.step({EXPOSURE: exp.Ln(this=exp.Case().when(known, column(EXPOSURE)))}, names)
+        query.step({"rg_z": add(logarithm, column(EXPOSURE))}, names)
+        logarithm = column("rg_z")
+    return {"prediction": _exponential(database, logarithm)}
+
+
+def _write_survival(query: _Query, score: str, hazards: Collection[float]) -> dict[str, exp.Expression]:
+    """Add the step from the score to the hazard ratio; return the chance to be without the event at each time."""
+    database = query.database
+    query.step({"rg_ratio": _exponential(database, column(score))}, [score])
+    return {
+        f"survival_{place}": _exponential(database, multiply(database.number(-hazard), column("rg_ratio")))
+        for place, hazard in enumerate(hazards)
+    }
 
 
 def _exponential(database: Database, logarithm: exp.Expression) -> exp.Expression:

@@ -3,12 +3,25 @@
 import keyword
 import math
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.calibration import Steps
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.export._python_functions import (
+    EXPONENTIAL,
+    LABEL,
+    LOGARITHM,
+    NORMALISE,
+    NUMBER,
+    PART,
+    SIGMOID,
+    STEPS,
+    SURVIVAL,
+)
 from rulegrove.export._scoring import (
     Logistic,
     Scoring,
@@ -24,113 +37,18 @@ from rulegrove.rules.rule import Condition, Rule
 
 _OWN_NAME = re.compile(r"row|value|number|label|part|min|max|total(_\d+)?")  # what `score` calls things itself
 
-_NUMBER = '''
-def number(row, name):
-    """Return a value as a float, NaN where it is missing."""
-    value = row[name]
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return math.nan
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name!r} must be a number or missing; got {value!r}.") from None
-    if math.isinf(value):
-        raise ValueError(f"{name!r} must be finite or missing; got {value}.")
-    return value
-'''
-
-_LABEL = '''
-def label(row, name):
-    """Return a category, None where it is missing."""
-    value = row[name]
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-        return None
-    if not isinstance(value, str):
-        raise ValueError(f"{name!r} must be text or missing; got {value!r}.")
-    return value
-'''
-
-_PART = '''
-def part(row, name, what):
-    """Return the days since 1970-01-01, the year, month, day of the week (Monday is 1) or hour of a date or time.
-
-    It may be a date, a datetime, NumPy's datetime64 or a text such as 2024-02-29 or 2024-02-29T13:45:00+01:00, and is
-    read in UTC if it has a zone; the part is NaN where it is missing.
-    """
-    value = row[name]
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-        return math.nan
-    moment = value.astype("datetime64[us]").item() if type(value).__name__ == "datetime64" else value
-    try:
-        moment = datetime.datetime.fromisoformat(moment if isinstance(moment, str) else moment.isoformat())
-    except (AttributeError, ValueError):
-        raise ValueError(f"{name!r} must be a date, a time, a text of one or missing; got {value!r}.") from None
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(datetime.timezone.utc)
-    if what == "date":
-        return float(moment.toordinal() - 719163)
-    return float(moment.isoweekday() if what == "weekday" else getattr(moment, what))
-'''
-
-_SIGMOID = '''
-def sigmoid(z):
-    """Return 1 / (1 + exp(-z)) without overflow."""
-    return 1.0 / (1.0 + math.exp(-z)) if z >= 0.0 else math.exp(z) / (1.0 + math.exp(z))
-'''
-
-_STEPS = '''
-def curve(score, first, pieces, last):
-    """Follow a curve of straight pieces (end, slope, start, level), level before and after them."""
-    if not pieces or score < pieces[0][2]:
-        return first
-    for end, slope, start, level in pieces:
-        if score < end:
-            return slope * (score - start) + level
-    return last
-'''
-
-_NORMALISE = '''
-def normalise(shares, scores):
-    """Divide by the sum; where that is 0 the largest score takes all."""
-    if sum(shares) == 0.0:
-        shares[scores.index(max(scores))] = 1.0
-    total = sum(shares)
-    return [share / total for share in shares]
-'''
-
-_EXPONENTIAL = '''
-def exponential(score):
-    """Return exp(score), infinite where that is too large."""
-    try:
-        return math.exp(score)
-    except OverflowError:
-        return math.inf
-'''
-
-_LOGARITHM = '''
-def logarithm(exposure):
-    """Return log(exposure), which adds to a score as the exposure multiplies the rate."""
-    try:
-        known = float(exposure)
-    except (TypeError, ValueError):
-        known = math.nan
-    if not 0.0 < known < math.inf:
-        raise ValueError(f"The exposure must be a number above 0; got {exposure!r}.")
-    return math.log(known)
-'''
-
-_READERS = {"number": ("number", _NUMBER), "text": ("label", _LABEL), "time": ("part", _PART)}
+_READERS = {"number": ("number", NUMBER), "text": ("label", LABEL), "time": ("part", PART)}
 
 
 def to_python(model: BaseRuleEnsemble) -> str:
     """Return the source of a Python module that scores rows without rulegrove, NumPy or anything else.
 
     It has ``score(row)``, which takes a dict of values by column name and returns the score (several: a list, one a
-    class or number), and ``predict(row)``; that of a classifier also ``probabilities(row)``. Where the score is the
-    logarithm of a rate, it is ``predict(row, exposure=1.0)``. ``None``, NaN and pandas' ``NA`` and ``NaT`` are missing
-    values. Dates and times may be those of Python, pandas and NumPy, or texts in ISO format. Scores are those of
-    `decision_function` (of a regressor that predicts them: `predict`) bit for bit; probabilities and rates differ by no
-    more than the last places of `exp` and `log`.
+    class or number), and ``predict(row)``; that of a classifier also ``probabilities(row)``. Of rates it is
+    ``predict(row, exposure=1.0)``, and of survival times there is ``survival(row, time)``, too. ``None``, NaN and
+    pandas' ``NA`` and ``NaT`` are missing values. Dates and times may be those of Python, pandas and NumPy, or texts in
+    ISO format. Scores are those of `decision_function` (of a regressor that predicts them: `predict`) bit for bit;
+    probabilities, rates and hazards differ by no more than the last places of `exp` and `log`.
 
     Parameters
     ----------
@@ -156,9 +74,10 @@ def to_python(model: BaseRuleEnsemble) -> str:
     names = _variables(scoring)
     kinds = {kind_of(feature) for feature in scoring.used.values()}
     n_terms = len(scoring.rules) + len(scoring.linear)
+    modules = ["bisect"] * (scoring.baseline is not None) + ["datetime"] * ("time" in kinds) + ["math"]
     parts = [
         f'"""{type(model).__name__}, written by rulegrove: {n_terms} terms, nothing needed but Python."""\n',
-        "import datetime\nimport math\n" if "time" in kinds else "import math\n",
+        "".join(f"import {module}\n" for module in modules),
         *(helper for kind, (_, helper) in _READERS.items() if kind in kinds),
         "\n".join(_score(scoring, names)),
     ]
@@ -248,25 +167,29 @@ def _condition(condition: Condition, scoring: Scoring, x: str) -> str:
 
 
 def _numbers(scoring: Scoring) -> Iterator[str]:
-    """Write the function `predict` of a regressor."""
-    single = scoring.n_outputs == 1
+    """Write the functions `predict` and `survival` of what is no classifier."""
     if not scoring.exponential:
-        yield f'\ndef predict(row):\n    """Return the prediction{"" if single else "s"} for a row."""'
-        yield "    return score(row)"
+        several = "s" if scoring.n_outputs > 1 else ""
+        yield f'\ndef predict(row):\n    """Return the prediction{several} for a row."""\n    return score(row)'
         return
-    yield _EXPONENTIAL
+    yield EXPONENTIAL
     if scoring.takes_exposure:
-        yield _LOGARITHM
-        yield "\ndef predict(row, exposure=1.0):"
-        yield f'    """Return the rate{"" if single else "s"} of a row times its exposure."""'
-        yield "    more = logarithm(exposure)"
+        yield LOGARITHM
+        yield '\ndef predict(row, exposure=1.0):\n    """Return the rate of a row times its exposure."""'
+        yield "    return exponential(score(row) + logarithm(exposure))"
     else:
-        yield f'\ndef predict(row):\n    """Return the prediction{"" if single else "s"} for a row."""'
-    more = " + more" if scoring.takes_exposure else ""
-    if single:
-        yield f"    return exponential(score(row){more})"
-    else:
-        yield f"    return [exponential(one{more}) for one in score(row)]"
+        yield '\ndef predict(row):\n    """Return how many times the hazard of a row is that of the baseline."""'
+        yield "    return exponential(score(row))"
+    if scoring.baseline is not None:
+        yield f"\n\nTIMES = {_list_numbers(scoring.baseline.times)}"
+        yield f"HAZARDS = {_list_numbers(scoring.baseline.hazards)}"
+        yield SURVIVAL
+
+
+def _list_numbers(numbers: FloatArray) -> str:
+    """Write numbers as a tuple, some on each line."""
+    lines = textwrap.wrap(" ".join(f"{number!r}," for number in numbers.tolist()), 110, break_on_hyphens=False)
+    return f"({''.join(f'{chr(10)}    {line}' for line in lines)}\n)"
 
 
 def _classes(scoring: Scoring) -> Iterator[str]:
@@ -279,11 +202,11 @@ def _classes(scoring: Scoring) -> Iterator[str]:
     else:
         yield "    scores = score(row)\n    return CLASSES[scores.index(max(scores))]\n"
     if any(isinstance(curve, Logistic) for curve in curves):
-        yield _SIGMOID
+        yield SIGMOID
     if any(isinstance(curve, Steps) for curve in curves):
-        yield _STEPS
+        yield STEPS
     if curves and not single:
-        yield _NORMALISE
+        yield NORMALISE
     yield "\ndef probabilities(row):"
     yield '    """Return the probability of each class, in the order of CLASSES."""'
     if single:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.export._scoring import Scoring, check_exposure, is_unicode, need_package, read_scoring
+from rulegrove.export._scoring import Scoring, check_exposure, is_unicode, need_package, read_scoring, state_hazards
 
 Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
 Output = Literal["score", "class", "probability", "prediction"]
@@ -20,13 +20,14 @@ def to_sql(
     keep: Sequence[str] = (),
     outputs: Sequence[Output] | None = None,
     exposure: str | None = None,
+    times: Sequence[float] = (),
 ) -> str:
     """Return a SELECT that scores the rows of a table.
 
     Columns of the result: those of `keep`; ``score``, or ``score_0, score_1, ...`` in the order of `classes_` for more
     than two classes; ``class``; ``probability_0, probability_1, ...`` likewise. A regressor has ``prediction``, or
-    ``prediction_0, prediction_1, ...`` for several numbers, and where these are exponentials of scores also the scores,
-    if they are asked for.
+    ``prediction_0, prediction_1, ...`` for several numbers, and of rates and hazards, which are exponentials, also the
+    ``score``, if it is asked for. With `times` there are ``survival_0, survival_1, ...``, one for each.
 
     The sum is made in the order of the model, so scores equal `decision_function` bit for bit where the
     database computes with IEEE doubles, as DuckDB, SQLite, PostgreSQL and Spark do. Probabilities and rates differ by
@@ -47,10 +48,12 @@ def to_sql(
         Columns of the table to keep beside the outputs, such as a key.
     outputs : sequence of {"score", "class", "probability", "prediction"}, optional
         What to give: of a classifier all but predictions, by default all of it; of a regressor "prediction", and also
-        "score" where predictions are exponentials of scores, by default the predictions alone.
+        "score" where that is the exponential of a score, by default the predictions alone.
     exposure : str, optional
         Column of the table that multiplies the rates of losses such as "poisson". Where it is not a number above 0,
         which `predict` refuses, the prediction is NULL.
+    times : sequence of float
+        Times at which a model of survival times tells the chance to be without the event.
 
     Returns
     -------
@@ -76,7 +79,9 @@ def to_sql(
     scoring = read_scoring(model)
     wanted = _check_outputs(scoring, outputs)
     check_exposure(scoring, exposure)
-    return write_query(scoring, DATABASES[dialect], _check_table(table), _check_keep(keep), wanted, exposure)
+    names, kept, hazards = _check_table(table), _check_keep(keep), state_hazards(model, times)
+    stated = dict(zip(map(float, times), hazards, strict=True))
+    return write_query(scoring, DATABASES[dialect], names, kept, wanted, exposure, stated)
 
 
 def _check_outputs(scoring: Scoring, outputs: Sequence[str] | None) -> list[str]:
@@ -106,7 +111,7 @@ def _check_keep(keep: Sequence[str]) -> list[str]:
     """Return the columns to keep, refusing names that the query gives itself."""
     kept = [keep] if isinstance(keep, str) else list(keep)
     for name in kept:
-        if re.fullmatch(r"class|(prediction|score)(_\d+)?|probability_\d+|rg_.*", name.lower()):
+        if re.fullmatch(r"class|(prediction|score)(_\d+)?|(probability|survival)_\d+|rg_.*", name.lower()):
             raise InvalidInputError(
                 f"`keep` has {name!r}, a name that the query has for a column of its own; rename it."
             )

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.meaning import NumberMeaning
 from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import Scoring, read_scoring
-from rulegrove.rules.rule import Rule
 
 WIDTH = 100  # of a line of plain text
 
@@ -115,17 +112,14 @@ def _introduce(model: BaseRuleEnsemble, scoring: Scoring, quote: str) -> tuple[s
 
 def _introduce_numbers(scoring: Scoring, names: Sequence[str]) -> str:
     """Say how predicted numbers are made of the terms."""
-    starts = [f"{start!r}" for start in scoring.intercepts.tolist()]
-    add = "add what each term says."
+    starts = scoring.intercepts.tolist()
     if scoring.exponential:
-        firsts, add = exponentiate(scoring.intercepts).tolist(), "multiply by what each term says."
-        starts = [f"{first!r}, exp({start})" for first, start in zip(firsts, starts, strict=True)]
+        first = f"{exponentiate(scoring.intercepts).tolist()[0]!r}, exp({starts[0]!r})"
+        return f"The prediction is exp of the sum: it starts at {first}; multiply by what each term says."
     if len(starts) == 1:
-        how = "is exp of the sum: it starts" if scoring.exponential else "starts"
-        return f"The prediction {how} at {starts[0]}; {add}"
-    how = "are exp of the sums: they start" if scoring.exponential else "start"
-    each = [f"{name} at {start}" for name, start in zip(names, starts, strict=True)]
-    return f"The predictions {how} with {_separate(scoring).join(each)}; {add}"
+        return f"The prediction starts at {starts[0]!r}; add what each term says."
+    each = ", ".join(f"{name} at {start!r}" for name, start in zip(names, starts, strict=True))
+    return f"The predictions start with {each}; add what each term says."
 
 
 def _name_outputs(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
@@ -134,18 +128,13 @@ def _name_outputs(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
     return [article + printable(str(word)) for word in model.model_.score_words]
 
 
-def _separate(scoring: Scoring) -> str:
-    """Return what stands between what is said of several scores."""
-    return "; " if scoring.exponential else ", "
-
-
 def _tell_effects(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
     """Say what each term does, in the order of rank."""
     if scoring.n_outputs == 1:
         return [_effect(row, scoring) for row in model.rules_]
     names = _name_outputs(model, scoring)
     return [
-        _effect_on_each(row, list(zip(names, coefs, strict=True)), scoring)
+        _effect_on_each(row, list(zip(names, coefs, strict=True)))
         for row, coefs in zip(model.rules_, model.model_.coefs.T.tolist(), strict=True)
     ]
 
@@ -153,26 +142,14 @@ def _tell_effects(model: BaseRuleEnsemble, scoring: Scoring) -> list[str]:
 def _effect(row: RankedTerm, scoring: Scoring) -> str:
     """Say what a term does to one score or rate."""
     if scoring.exponential:
-        return f"{row.effect or _multiply(row, row.coefficient)}, exp({_add(row, row.coefficient)})"
+        return f"{row.effect}, exp({_add(row, row.coefficient)})"
     return _add(row, row.coefficient) + _change(row)
 
 
-def _effect_on_each(row: RankedTerm, coefs: Sequence[tuple[str, float]], scoring: Scoring) -> str:
-    """Say what a term does to each of several scores or rates."""
-    if scoring.exponential:
-        parts = [f"{name} {_multiply(row, coef)}, exp({_add(row, coef)})" for name, coef in coefs if coef]
-        return _separate(scoring).join(parts)
+def _effect_on_each(row: RankedTerm, coefs: Sequence[tuple[str, float]]) -> str:
+    """Say what a term does to each of several scores."""
     parts = [f"{_signed(coef)} for {name}" for name, coef in coefs if coef]
-    return _separate(scoring).join(parts) + _unit(row) + _change(row)
-
-
-def _multiply(row: RankedTerm, coef: float) -> str:
-    """Say what a term multiplies by: a linear term from the lower to the upper end of its line."""
-    term = row.term
-    if isinstance(term, Rule):
-        return f"x {exponentiate(np.array(coef)):.3g}"
-    factor = exponentiate(np.array(coef * (term.upper - term.lower)))
-    return f"x {factor:.3g} from end to end"
+    return ", ".join(parts) + _unit(row) + _change(row)
 
 
 def _add(row: RankedTerm, coef: float) -> str:
