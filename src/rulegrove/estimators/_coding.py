@@ -11,6 +11,8 @@ import numpy as np
 
 from rulegrove._typing import FloatArray
 
+BEND = 6.0  # errors of so many scales, which are near to standard deviations, pull half as much as any can
+
 
 class Coding(ABC):
     """Numbers as the fit has them, and back.
@@ -109,8 +111,9 @@ class Scaled(Coding):
 class Bent(Coding):
     """Numbers bent towards a level above a quantile and towards another below it, as its pinball loss pulls.
 
-    An error counts in full where it is small, and less and less the larger it is. What is below weighs as much in all
-    as what is above.
+    An error counts in full where it is small, and less and less the larger it is. What lies below weighs more the
+    higher the level is, and the other way round, by the root of what the pinball loss has: its pulls are those of a
+    model without terms, at which more rows lie on one side than will at a better one.
 
     Attributes
     ----------
@@ -125,7 +128,7 @@ class Bent(Coding):
     --------
     >>> coding = Bent((0.5,), (0.0,), middle=10.0, scale=2.0)
     >>> coding.code(np.array([8.0, 10.0, 12.0, 1e9])).ravel().round(4)
-    array([-0.25,  0.  ,  0.25,  0.5 ])
+    array([-0.101 ,  0.    ,  0.101 ,  0.7071])
     >>> coding.observe(coding.code(np.array([8.0, 12.0]))).ravel()
     array([-1.,  1.])
     """
@@ -153,12 +156,15 @@ class Bent(Coding):
     def code(self, y: FloatArray) -> FloatArray:
         """Return numbers that lie between each level minus one and the level."""
         errors = (y / self.scale - self.middle / self.scale)[:, None] - np.array(self.quantiles)
-        levels = np.array(self.levels)
         with np.errstate(over="ignore"):
-            return np.asarray(np.where(errors > 0.0, levels, 1.0 - levels) * errors / (1.0 + np.abs(errors)))
+            return np.asarray(self._weigh(errors) * errors / (BEND + np.abs(errors)))
 
     def observe(self, values: FloatArray) -> FloatArray:
         """Return numbers in units of the scale, from the middle on."""
+        shares = values / self._weigh(values)
+        return np.asarray(BEND * shares / (1.0 - np.abs(shares)) + np.array(self.quantiles))
+
+    def _weigh(self, errors: FloatArray) -> FloatArray:
+        """Return how much errors of these signs weigh."""
         levels = np.array(self.levels)
-        shares = values / np.where(values > 0.0, levels, 1.0 - levels)
-        return np.asarray(shares / (1.0 - np.abs(shares)) + np.array(self.quantiles))
+        return np.sqrt(np.where(errors > 0.0, levels, 1.0 - levels))

@@ -38,6 +38,8 @@ class Growth:
         In the units of the data.
     loss : Loss
         Whose residuals the trees are grown on.
+    share_told : float
+        As in `Target.share_told`.
     constraints : Constraints
     limits : Limits
     given : Given
@@ -48,9 +50,14 @@ class Growth:
     max_features: int
     min_impurity: float
     loss: Loss
+    share_told: float = 1.0
     constraints: Constraints = NO_CONSTRAINTS
     limits: Limits = NO_LIMITS
     given: Given = NOTHING_GIVEN
+
+    def count_subsample(self, n_rows: int) -> int:
+        """Return how many rows a tree sees of so many."""
+        return count_subsample(self.settings.subsample, n_rows, self.share_told)
 
     def allows(self, rule: Rule) -> bool:
         """Whether a rule keeps to the limits and can have a coefficient of the right sign."""
@@ -91,11 +98,12 @@ def grow_rules(
     """Candidate rules and linear terms from some of the rows."""
     settings = growth.settings
     if data.drawn is None:
-        subsample = count_subsample(settings.subsample, rows.size)
+        subsample = growth.count_subsample(rows.size)
         pool = draw_pool(rows, subsample, rng)
     else:
-        subsample = count_subsample(settings.subsample, data.n_counted * rows.size // data.rows.size)
-        pool = rows[data.drawn.ranks[rows] < size_pool(subsample)]
+        n_counted = data.n_counted * rows.size // data.rows.size
+        subsample = growth.count_subsample(n_counted)
+        pool = rows[data.drawn.ranks[rows] < size_pool(count_subsample(settings.subsample, n_counted))]
     block = data.columns.take(pool)
     weights = data.weights_of(pool)
     rules: tuple[Rule, ...] = growth.given.of_trees or ()

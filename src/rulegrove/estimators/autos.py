@@ -64,16 +64,21 @@ def count_features(max_features: Any, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
-def count_subsample(subsample: Any, n_rows: int) -> int:
+def count_subsample(subsample: Any, n_rows: int, share_told: float = 1.0) -> int:
     """Return how many rows a tree sees; "auto" is half of them at first, `AUTO_SUBSAMPLE`, then 100 + 6 sqrt(N).
+
+    Where events are rare it is as many more as it takes to see so many rows with one.
 
     Examples
     --------
     >>> [count_subsample("auto", n_rows) for n_rows in (1000, 10_000, 1_000_000)]
     [500, 1500, 6100]
+    >>> count_subsample("auto", 1_000_000, share_told=0.25)
+    24400
     """
     if isinstance(subsample, str):
-        return max(2, min(n_rows // 2, MOST_AUTO, max(AUTO_SUBSAMPLE, int(100 + 6 * math.sqrt(n_rows)))))
+        usual = max(AUTO_SUBSAMPLE, 100 + 6 * math.sqrt(n_rows))
+        return max(2, int(min(n_rows // 2, MOST_AUTO, usual / share_told)))
     if isinstance(subsample, (int, np.integer)):
         return min(int(subsample), n_rows)
     return max(2, int(subsample * n_rows))

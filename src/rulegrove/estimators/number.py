@@ -15,6 +15,7 @@ from rulegrove.estimators.figures import Agreement, NumberFigures, judge_numbers
 from rulegrove.estimators.meaning import NumberMeaning
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.target import Target
+from rulegrove.exceptions import InvalidInputError
 from rulegrove.losses import Huber, Loss, Squared
 
 HUBER_SHARE = 0.9  # of the targets lie within the quadratic part of the Huber loss, as in Friedman (2001), section 4.4
@@ -56,8 +57,10 @@ class Number(Target):
 
     def tree_loss(self, name: str, targets: FloatArray) -> Loss:
         """Return the squared or the Huber loss."""
-        if name != "huber":
+        if name in {"auto", "squared"}:
             return Squared()
+        if name != "huber":
+            raise InvalidInputError(f"tree_loss={name!r} is for loss={name!r}; leave it out, or take 'squared'.")
         delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
         return Huber(delta) if delta > 0 else Squared()
 

@@ -38,6 +38,8 @@ class Rate(Target):
     ----------
     power : float
         By which the variance grows with the mean: 1 of counts (Poisson), 2 of amounts (gamma), between them of totals.
+    positive : float
+        Share of the rows to learn from that are not 0, once these are known.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Rate(Target):
     values = "numbers"
 
     power: float = 1.0
+    positive: float = 1.0
 
     @property
     def loss(self) -> SmoothLoss:
@@ -139,7 +142,8 @@ class Rate(Target):
         check_size(self.loss.name, largest)
         mean = float(np.average(rates, weights=weights))
         check_size(self.loss.name, largest / mean if mean > 0.0 else np.inf)
-        return replace(self, code=TargetCode(coding=Ratios(mean)).weighing(weights))
+        positive = float(np.mean((rates if weights is None else rates[weights > 0.0]) > 0.0))
+        return replace(self, code=TargetCode(coding=Ratios(mean)).weighing(weights), positive=positive)
 
     @property
     def _mean(self) -> float:
@@ -148,8 +152,19 @@ class Rate(Target):
         return self.code.coding.mean
 
     def tree_loss(self, name: str, targets: FloatArray) -> Loss:
-        """Return the squared loss or that of the rates."""
-        return self.loss if name == "own" else Squared()
+        """Return the loss of the rates or the squared one."""
+        if name in {"auto", self.loss.name}:
+            return self.loss
+        if name == "squared":
+            return Squared()
+        raise InvalidInputError(
+            f"tree_loss={name!r} does not go with loss={self.loss.name!r}; leave it out, or take 'squared'."
+        )
+
+    @property
+    def share_told(self) -> float:
+        """Share of rows that are not 0."""
+        return self.positive
 
     def choose_solver(self) -> BaseSolver:
         """Return the solver of the path that finds the terms."""

@@ -69,7 +69,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         are short and a few are long.
     subsample : {"auto"}, int or float, default="auto"
         Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
-        whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
+        whichever is more; of rates that are mostly 0, as many more as it takes to see so many that are not. Large
+        tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.03
         How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default=None
@@ -126,9 +127,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         ``n_candidates=0`` there are no others.
     force_rules : bool, default=False
         Whether all of `rules` must be in the model: no penalty is on them. Needs ``Glmnet``.
-    tree_loss : {"auto", "squared", "huber"}, default="auto"
-        Loss whose residuals the trees are grown on; "auto" is the squared error. "huber" is linear for the tenth of the
-        targets farthest from the median.
+    tree_loss : {"auto", "squared", "huber", "poisson", "gamma", "tweedie"}, default="auto"
+        Loss whose residuals the trees are grown on; "auto" is that of a rate for rates, and the squared error for all
+        else. "huber" is linear for the tenth of the targets farthest from the median.
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns. "auto" takes the text and categorical columns of a data
         frame, None takes none.
@@ -255,7 +256,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         "quantile": [Interval(Real, 0, 1, closed="neither"), "array-like"],
         "power": [Interval(Real, 1, 2, closed="both")],
         "multioutput": [StrOptions({"shared", "separate"})],
-        "tree_loss": [StrOptions({"auto", "squared", "huber"})],
+        "tree_loss": [StrOptions({"auto", "squared", "huber", *POWERS})],
     }
 
     _presets = OF_REGRESSOR

@@ -77,7 +77,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseRuleEnsemble._parameter_constraints,
         "ties": [StrOptions({"efron", "breslow"})],
-        "tree_loss": [StrOptions({"auto", "squared"})],
+        "tree_loss": [StrOptions({"auto", "squared", "poisson"})],
     }
 
     _presets = OF_REGRESSOR

@@ -142,6 +142,11 @@ class Target(ABC):
     def check_constraints(self, constraints: Constraints) -> None:  # noqa: B027
         """Refuse constraints on the coefficients that this target does not allow."""
 
+    @property
+    def share_told(self) -> float:
+        """Share of rows that tell much of the target, which decides how many rows a tree must see."""
+        return 1.0
+
     @abstractmethod
     def tree_loss(self, name: str, targets: FloatArray) -> Loss:
         """Return the loss whose residuals the trees are grown on."""
