@@ -11,6 +11,7 @@ import pytest
 
 from engine_conformance import SMALL, assert_same, make_rows
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, RuleEnsembleSurvival, engines
+from rulegrove.engines.base import Batch
 from rulegrove.engines.beside import Beside
 from rulegrove.engines.local import LocalEngine
 from rulegrove.engines.reading import Layout
@@ -116,6 +117,20 @@ def test_a_small_table_is_read_and_fitted_as_ever(write, given):
 
 
 @pytest.mark.usefixtures("small_pool")
+@pytest.mark.parametrize("exponent", [-600, 600])
+def test_weights_of_any_size_are_the_same_weights(exponent):
+    table = make_patients()
+    place, weights = table.column_names.index("f"), np.ldexp(table["f"].to_numpy(), exponent)
+    extreme = table.set_column(place, "f", pa.array(weights))
+    given = {"event": "died", "weights": "f", "drop": ["entry", "w"]}
+    found = engines.fit(make(), extreme, "time", batch_rows=700, **given)
+    plain = engines.fit(make(), table, "time", **given)
+    assert [row.text for row in found.rules_] == [row.text for row in plain.rules_]
+    np.testing.assert_allclose(found.coef_, plain.coef_, rtol=0, atol=1e-9)
+    assert_same(found, make().fit(table.select(NAMES), read(table, {})[0], weights))
+
+
+@pytest.mark.usefixtures("small_pool")
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -183,6 +198,24 @@ def test_the_hazard_of_all_rows_is_that_of_plain_sums(monkeypatch, given):
     np.testing.assert_array_equal(found[0].hazards, found[1].hazards)
     np.testing.assert_allclose(found[0].hazards, expected, rtol=1e-6 if weights is not None else 1e-12)
     assert found[0].times.size == 40
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=str)
+def test_rows_are_exposed_to_as_many_events_as_come(monkeypatch, given):
+    """What rows are exposed to of the hazard adds up to the events, as the residuals of a model without terms do."""
+    monkeypatch.setattr("rulegrove.engines.times.STATED_TIMES", 40)
+    table = make_patients()
+    beside = Beside(event="died", entry=given.get("entry"))
+    layout = Layout.of(table.column_names, "time", given.get("weights"), values="numbers", beside=beside)
+    layout, _ = find_hazard(LocalEngine(table), layout, 5, lambda n_counted: n_counted // 2)
+    _, weights = read(table, given)
+    own = np.ones(N_ROWS) if weights is None else weights
+    labelled = layout.read(Batch(table.combine_chunks().to_batches()[0], 0))
+    rates, exposures = layout.beside.expose(labelled.y, labelled.weights)
+    died = labelled.y[:, 1] * (labelled.y[:, 0] <= layout.beside.hazard.times[-1])
+    assert exposures.sum() == pytest.approx(own @ died, rel=1e-6)
+    np.testing.assert_allclose(rates * exposures, own * died * (exposures > 0.0), rtol=1e-12)
+    assert ((exposures > 0.0) | (died == 0.0) | (own == 0.0)).all()
 
 
 @pytest.mark.usefixtures("few_times")

@@ -103,6 +103,8 @@ class Beside:
         Since when the row was watched.
     hazard : Baseline, optional
         Of all rows together, by which times become rates; unknown while the first rows are drawn.
+    unit : int
+        Exponent of the power of two in whose units weights of times are.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Beside:
     event: str | None = None
     entry: str | None = None
     hazard: Baseline | None = None
+    unit: int = 0
 
     @classmethod
     def of(

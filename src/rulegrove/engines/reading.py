@@ -13,6 +13,7 @@ from rulegrove.columns import Columns, Feature, encode_columns, list_sources
 from rulegrove.engines.base import Batch
 from rulegrove.engines.beside import ALONE, NOTHING_KNOWN, Beside, Known, check_numbers
 from rulegrove.engines.values import READERS, check_names, read_numbers, take_column
+from rulegrove.estimators._units import shift
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 
@@ -104,6 +105,7 @@ class Layout:
                 raise InvalidInputError(
                     f"The weights in column '{self.weights}' must be numbers from 0 on; row {row} has none such"
                 )
+            weights = shift(weights, -self.beside.unit)
         if self.beside.columns:
             y = self.beside.read(rows, y, positions)
         if self.kind is not None and self.values == "numbers":

@@ -12,6 +12,7 @@ from rulegrove.engines.counting import Marked, run_marked
 from rulegrove.engines.reading import Layout
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.estimators._sampling import Size
+from rulegrove.estimators._units import PLAIN
 from rulegrove.estimators.hazard import STATED_TIMES, add_up_hazard, choose_times
 from rulegrove.survival.grid import HazardSums
 
@@ -65,6 +66,9 @@ def find_hazard(
     alone = replace(layout, attributes=layout.attributes[:1])  # for all else is read where rows are drawn for good
     drawn = draw_sample(engine, alone, seed, size, on_progress).drawn
     grid = choose_times(as_times(drawn.y), STATED_TIMES)
-    [sums] = run_marked(engine, HazardTask(alone, grid), layout, drawn.mark, on_progress)
+    unit = PLAIN.of_weights(float(drawn.summary.heaviest.max())).weight
+    beside = replace(layout.beside, unit=unit)
+    task = HazardTask(replace(alone, beside=beside), grid)
+    [sums] = run_marked(engine, task, layout, drawn.mark, on_progress)
     hazard = add_up_hazard(sums, weighted=layout.weights is not None)
-    return replace(layout, beside=replace(layout.beside, hazard=hazard)), drawn.mark
+    return replace(layout, beside=replace(beside, hazard=hazard)), drawn.mark
