@@ -381,6 +381,8 @@ def judge_numbers(
     errors = observed - predicted
     squared = float(np.average(errors**2, weights=weights))
     variance = float(np.average((observed - np.average(observed, weights=weights)) ** 2, weights=weights))
+    if np.ptp(observed) == 0.0:  # the mean of equal numbers is rounded
+        variance = 0.0
     return NumberFigures(
         n_rows=len(observed),
         honest=honest,

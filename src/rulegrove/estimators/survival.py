@@ -178,7 +178,8 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(self.model_.decide(self._scores(X)))
+        scores = self._scores(X)
+        return np.asarray(self.model_.decide(scores))
 
     def predict_cumulative_hazard(self, X: Any, return_array: bool = False) -> AnyArray:
         """Predict the cumulative hazard of each row.
