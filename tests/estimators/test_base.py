@@ -29,7 +29,13 @@ KINDS = [RuleEnsembleClassifier, RuleEnsembleRegressor]
 
 
 @parametrize_with_checks(
-    [kind(n_candidates=10, cv=2, n_jobs=1) for kind in KINDS],
+    [
+        *(kind(n_candidates=10, cv=2, n_jobs=1) for kind in KINDS),
+        *(
+            RuleEnsembleRegressor(loss=loss, n_candidates=10, cv=2, n_jobs=1)
+            for loss in ("poisson", "gamma", "quantile")
+        ),
+    ],
     expected_failed_checks=expected_failures,
     xfail_strict=True,
 )
