@@ -50,11 +50,31 @@ def test_predicted_class_of_several(iris):
     assert one.observed.tolist() == [(y == "Iris-virginica").mean()]
 
 
+def test_held_out_rows_are_those_of_the_figures(pima, iris):
+    model = pima[2]
+    display = CalibrationDisplay.from_estimator(model)
+    kept = model.held_out_.reliabilities[0]
+    np.testing.assert_array_equal([display.predicted, display.observed], [kept.predicted, kept.observed])
+    assert display.counts.sum() == model.held_out_.n_rows
+    places = np.flatnonzero(display.counts)
+    assert ((display.predicted >= places / 10) & (display.predicted <= (places + 1) / 10)).all()
+    other = CalibrationDisplay.from_estimator(model, pos_label="tested_negative")
+    np.testing.assert_allclose(other.observed, 1.0 - display.observed[::-1])
+    np.testing.assert_allclose(other.intervals, 1.0 - display.intervals[::-1, ::-1])
+    assert other.counts.tolist() == display.counts[::-1].tolist()
+    one = CalibrationDisplay.from_estimator(iris[2], pos_label="Iris-virginica")
+    np.testing.assert_array_equal(one.predicted, iris[2].held_out_.reliabilities[2].predicted)
+    with pytest.raises(InvalidInputError, match=r"Without `X` and `y` held-out rows are drawn.*`pos_label` must name"):
+        CalibrationDisplay.from_estimator(iris[2])
+
+
 def test_bad_input(pima, odd):
     X, y, model = pima
     with pytest.raises(InvalidInputError, match="`pos_label` must be one of the classes"):
         CalibrationDisplay.from_estimator(model, X, y, pos_label="yes")
-    with pytest.raises(InvalidInputError, match="CalibrationDisplay needs a classifier; got RuleEnsembleRegressor"):
-        CalibrationDisplay.from_estimator(odd[2], odd[0], odd[1])
+    with pytest.raises(InvalidInputError, match="`pos_label` is for classes; leave it out for a RuleEnsembleRegressor"):
+        CalibrationDisplay.from_estimator(odd[2], odd[0], odd[1], pos_label="yes")
+    with pytest.raises(InvalidInputError, match="`exposure` does not go with classes"):
+        CalibrationDisplay.from_estimator(model, X, y, exposure=np.ones(len(X)))
     with pytest.raises(InvalidInputError, match=r"one class for each of the 768 rows; got the shape \(10,\)"):
         CalibrationDisplay.from_estimator(model, X, y[:10])

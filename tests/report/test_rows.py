@@ -65,8 +65,8 @@ def test_what_a_line_says_of_the_rows():
     model, table, y, _ = fit("regression")
     lines, drawn = draw(model, table, y)
     told = drawn.tell(predict_given(model, lines[model.front_.chosen], drawn.given))
-    np.testing.assert_allclose(told["predicted"], model.predict(table), rtol=1e-5)
-    np.testing.assert_allclose(drawn.observed, y, rtol=1e-5)
+    np.testing.assert_allclose(told["predicted"], [model.predict(table)], rtol=1e-5)
+    np.testing.assert_allclose(drawn.observed, [y], rtol=1e-5)
     assert told["probabilities"] is None
     assert draw(model, table, None)[1].observed is None
 
@@ -77,7 +77,7 @@ def test_a_draw_of_many_rows():
     _, drawn = draw(model, many, target)
     rows = drawn.describe()
     assert len(rows["numbers"]) == len(set(rows["numbers"])) == MAX_ROWS
-    assert len(drawn.observed) == len(set(drawn.dots.tolist())) == MAX_DOTS
+    assert len(drawn.observed[0]) == len(set(drawn.dots.tolist())) == MAX_DOTS
     assert rows["n_given"] == len(many)
     np.testing.assert_allclose(rows["truths"], target[rows["numbers"]], rtol=1e-5)
     used = {feature for term in drawn.terms if isinstance(term, Rule) for feature in term.features}

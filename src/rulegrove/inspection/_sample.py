@@ -184,6 +184,15 @@ def refer_to(model: BaseRuleEnsemble, output: int) -> str:
     return name if model.model_.numbers else f"the {name}"
 
 
+def name_lists(model: BaseRuleEnsemble) -> str:
+    """Return what has a list of its own, "class" or "number"; empty where there is one list."""
+    if len(model.model_.score_labels) == 1:
+        return ""
+    if model.model_.labels:
+        return "class"
+    return "" if model.recall_target().shares_terms else "number"
+
+
 def read_output(model: Any, X: Any, target: Any, sample_weight: Any = None) -> Sample:
     """Read rows to look at one output on, or at all outputs that are on one scale if none is named."""
     sample = read_sample(model, X, sample_weight)

@@ -8,7 +8,7 @@ import numpy as np
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._sample import check_model
+from rulegrove.inspection._sample import check_model, name_lists
 from rulegrove.plots._display import BLUE, VERMILION, Display, ink
 from rulegrove.plots._labels import font_size, label_axis, legend_below, say
 
@@ -86,7 +86,7 @@ class FrontDisplay(Display):
             np.array(columns[f"{name}_se"]),
             front.chosen,
             front.meaning.error_words if measure == "error" else front.meaning.loss_words,
-            _name_lists(model),
+            name_lists(model),
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -127,12 +127,3 @@ class FrontDisplay(Display):
         ax.set_xticks([tick for tick in ticks if self.terms.min() <= tick <= self.terms.max()])
         ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.minorticks_off()
-
-
-def _name_lists(model: BaseRuleEnsemble) -> str:
-    """Return what has a list of its own, in a word, where there is more than one."""
-    if len(model.model_.score_labels) == 1:
-        return ""
-    if model.model_.labels:
-        return "class"
-    return "" if model.recall_target().shares_terms else "number"

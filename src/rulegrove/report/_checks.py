@@ -7,6 +7,7 @@ import numpy as np
 
 from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.estimators.figures import DOUBT, Figures
+from rulegrove.estimators.model import exponentiate
 from rulegrove.inspection._sample import Sample
 from rulegrove.inspection.dependence import find_dependence
 from rulegrove.inspection.importance import share_terms
@@ -69,7 +70,8 @@ def _tell(judged: list[Judged], shown: Judged) -> str:
         else:
             parts.append("The training rows flatter the model, which was made to fit them: new rows will do worse.")
     if any(one.figures.weighted for one in judged):
-        parts.append("Held-out rows count by their weights in the fit; tables of counts count rows.")
+        counts = "; tables of counts count rows" if shown.figures.by_class is not None else ""
+        parts.append(f"Held-out rows count by their weights in the fit{counts}.")
     if shown.figures.by_class is not None:
         parts.append(
             f"The base rate is what always saying the most frequent class, or the shares of the classes as their "
@@ -102,7 +104,10 @@ def _describe_charts(shown: Judged) -> dict[str, Any] | None:
 
 
 def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
-    """Return the partial dependence of the score on the most important attributes, in closed form, with its band."""
+    """Return the partial dependence on the most important attributes, in closed form, with its band.
+
+    It is that of the score; of rates and hazard ratios its exponential, the geometric mean.
+    """
     sample = Sample(line.model, given.columns, None, line.remade)
     shares = share_terms(sample, np.array([row.importance for row in line.rules]))
     used = (place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] > 0)
@@ -110,14 +115,15 @@ def draw_dependence(line: Line, given: Given) -> list[dict[str, Any]]:
     curves = []
     for place in itertools.islice(drawn, MAX_CURVES):
         found = find_dependence(sample, place)
-        band = None if found.low is None or found.high is None else [found.low, found.high]
+        give = exponentiate if line.model.multiplies else np.asarray
+        band = None if found.low is None or found.high is None else [give(found.low), give(found.high)]
         labelled = sample.model.features[place].categories is not None
         curves.append(
             {
                 "feature": place,
                 "categories": labelled,
                 "grid": [str(label) for label in found.grids[0]] if labelled else shorten(found.grids[0]),
-                "values": shorten(np.atleast_2d(found.values)),
+                "values": shorten(np.atleast_2d(found.predictions)),
                 "band": None if band is None else [shorten(np.atleast_2d(ends)) for ends in band],
                 "deciles": [] if labelled else shorten(np.quantile(sample.known(place), DECILES)),
             }

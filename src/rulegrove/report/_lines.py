@@ -87,7 +87,8 @@ def describe_front(front: Front | None) -> dict[str, Any] | None:
 def describe_line(line: Line, terms: Sequence[Term], base_rates: Sequence[float] | None) -> list[dict[str, Any]]:
     """Return the terms of each output, by their places among all, with every bit of their coefficients.
 
-    Where the base rates of the outputs are known, so is from what probability of its class each term leads to what, and
+    Of several numbers, each in a unit of its own, importances are those for all of them together. Where the base rates
+    of the outputs are known, so is from what probability of its class each term leads to what, and
     where lists were made anew, how often each comes back.
     """
     places = {term: place for place, term in enumerate(terms)}
@@ -95,11 +96,13 @@ def describe_line(line: Line, terms: Sequence[Term], base_rates: Sequence[float]
     coefs = np.atleast_2d(line.model.coefs)
     moved = None if base_rates is None else _follow_terms(line.model, np.array(base_rates))
     returns = np.array([row.returns for row in line.rules], dtype=np.float64)
+    importances = np.array([row.importance for row in line.rules])
     return [
         {
             "terms": own[used].tolist(),
             "coefs": shorten(coefs[output, used], None),
             "intercept": float(intercept),
+            "importances": shorten(importances[used], None) if line.model.numbers else None,
             "changes": None if moved is None else shorten(moved[output][:, used]),
             "returns": None if np.isnan(returns).all() else shorten(returns[used]),
         }

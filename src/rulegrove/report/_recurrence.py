@@ -74,9 +74,14 @@ def describe_bands(line: Line) -> list[dict[str, Any]] | None:
 
 
 def _share(model: RuleModel, importances: FloatArray) -> FloatArray:
-    """Share the importance that terms have for each output among attributes, an ndarray (n_outputs, n_features)."""
+    """Share the importance that terms have for each output among attributes, an ndarray (n_outputs, n_features).
+
+    Of several numbers, each in a unit of its own, that is what its terms have for all of them together.
+    """
     coefs = np.abs(np.atleast_2d(model.coefs))
-    parts = importances * coefs / np.maximum(coefs.sum(axis=0), np.finfo(np.float64).tiny)
+    if model.numbers:
+        coefs = (coefs > 0.0).astype(np.float64)
+    parts = importances * (coefs if model.numbers else coefs / np.maximum(coefs.sum(axis=0), np.finfo(np.float64).tiny))
     shares = np.zeros((len(coefs), len(model.features)))
     for term, own in zip(model.terms, parts.T, strict=True):
         shares[:, list(term.features)] += own[:, None] / len(term.features)

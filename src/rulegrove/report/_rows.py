@@ -13,6 +13,7 @@ from rulegrove.estimators.model import RuleModel
 from rulegrove.report._given import Given, Predicted
 from rulegrove.report._numbers import shorten
 from rulegrove.rules.rule import ANY_OTHER
+from rulegrove.survival import SurvivalTimes
 
 MAX_ROWS = 200
 MIN_ROWS = 20
@@ -61,15 +62,15 @@ class Drawn:
 
     @property
     def observed(self) -> list[Any] | None:
-        """The numbers that came true, of the chart's rows; None for classes or without a target."""
+        """The numbers that came true, of the chart's rows, for each output or for all; None where there are none."""
         given = self.given
-        return None if given.targets is None or given.codes is not None else shorten(given.targets[self.dots, 0])
+        return None if given.targets is None or given.codes is not None else shorten(given.targets[self.dots].T)
 
     def tell(self, predicted: Predicted) -> dict[str, Any]:
         """Return what a model says of the rows: numbers of those in the chart, probabilities of the others."""
         numbers, shares = predicted.numbers, predicted.probabilities
         return {
-            "predicted": None if numbers is None else shorten(numbers[self.dots]),
+            "predicted": None if numbers is None else shorten(numbers[self.dots].T),
             "probabilities": None if shares is None else shorten(shares[self.rows].round(SHARE_DIGITS)),
         }
 
@@ -91,7 +92,24 @@ def _pack_bits(columns: Columns, terms: Sequence[Term]) -> list[str]:
 
 
 def _show_truths(given: Given, rows: IntArray) -> list[Any] | None:
-    """Return what is known to be true of each row: the position of its class, or the number."""
+    """Return what is known to be true of each row: the position of its class, the number or numbers, or in words."""
     if given.codes is not None:
         return list(given.codes[rows].tolist())
-    return None if given.targets is None else shorten(given.targets[rows, 0])
+    if given.times is not None:
+        return _tell_times(given.times.take(rows))
+    if given.targets is None:
+        return None
+    own = given.targets[rows]
+    return shorten(own if own.shape[1] > 1 else own[:, 0])
+
+
+def _tell_times(times: SurvivalTimes) -> list[str]:
+    """Return in words when each row had its event, or until when it had none.
+
+    Examples
+    --------
+    >>> _tell_times(SurvivalTimes(np.array([3.0, 5.25]), np.array([True, False])))
+    ['an event at time 3', 'no event until time 5.25']
+    """
+    pairs = zip(times.time.tolist(), times.event.tolist(), strict=True)
+    return [f"{'an event at' if event else 'no event until'} time {time:.6g}" for time, event in pairs]

@@ -9,6 +9,7 @@ import numpy as np
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.figures import DOUBT, show_number
+from rulegrove.inspection._sample import name_lists, name_output, refer_to
 from rulegrove.report._given import Given
 from rulegrove.report._lines import Line
 
@@ -30,11 +31,12 @@ def summarise(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
 
 def tell_figures(model: BaseRuleEnsemble, line: Line) -> list[list[str]]:
     """Return numbers of one length to see first, with what they are."""
-    weight = model.path_[0].weight
+    weight, timed = model.path_[0].weight, model.recall_target().timed
+    counts = weight == round(weight) and not (line.held_out is not None and line.held_out.weighted)
     figures = [
         [f"{len(line.rules):,}", "terms"],
         [f"{len(line.model.features):,}", "attributes"],
-        [f"{weight:,.0f}", "training rows" if weight == round(weight) else "weight of the training rows"],
+        *([] if timed else [[f"{weight:,.0f}", "training rows" if counts else "weight of the training rows"]]),
     ]
     headlines = {} if line.held_out is None else line.held_out.headlines
     return [*figures, *([figure, what] for what, figure in headlines.items())]
@@ -46,6 +48,23 @@ def tell_model(model: BaseRuleEnsemble, line: Line) -> str:
     lines = sum(isinstance(term, Linear) for term in terms)
     parts = f"{_count(len(terms) - lines, 'rule')} and {_count(lines, 'linear term')}"
     return model.recall_target().meaning.introduce(parts)
+
+
+def describe_words(model: BaseRuleEnsemble) -> dict[str, Any]:
+    """Return what the page calls what is predicted, for each output, what terms change, and what is told of rules."""
+    own, meaning = model.model_, model.recall_target().meaning
+    places = range(len(own.score_words))
+    told = f"mean {meaning.noun}" if own.multiplies and meaning.evidence_head else meaning.evidence_head
+    return {
+        "names": [name_output(model, output) for output in places],
+        "references": [refer_to(model, output) for output in places],
+        "main": own.main_output,
+        "noun": meaning.noun,
+        "multiplies": own.multiplies,
+        "told": "" if own.labels else told,
+        "lists": name_lists(model),
+        "outputs": "Number" if own.numbers else "Quantile" if own.outputs else "Class",
+    }
 
 
 def _tell_choice(model: BaseRuleEnsemble) -> str:
@@ -62,7 +81,8 @@ def _tell_choice(model: BaseRuleEnsemble) -> str:
     front = model.front_
     if front is None or len(front) < 2:
         return f"The terms come {start}"
-    each = " for each class" if len(model.solver_) > 1 else ""
+    own_lists = name_lists(model)
+    each = f" for each {own_lists}" if own_lists else ""
     length = _count(front[front.chosen].terms, "term")
     own = "the large one itself" if front.chosen == len(front) - 1 else f"the list of {length}{each}"
     return (
@@ -115,10 +135,15 @@ def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
         pairs = [f"{label} ({size:,})" for label, size in zip(labels, sizes.tolist(), strict=True)]
         more = f" and {len(pairs) - MAX_CLASSES} more classes" if len(pairs) > MAX_CLASSES else ""
         about = f": {', '.join(pairs[:MAX_CLASSES])}{more}"
-    elif given.targets is not None:
+    elif given.times is not None:
+        n_events, last = int(given.times.event.sum()), show_number(float(given.times.time.max()))
+        about = f": {_count(n_events, 'event')}, the latest time is {last}"
+    elif given.targets is not None and given.targets.shape[1] == 1:
         y = given.targets[:, 0]
-        low, high, mean = (show_number(float(value)) for value in (y.min(), y.max(), y.mean()))
-        about = f": the target goes from {low} to {high} with a mean of {mean}"
+        mean_y = np.average(y, weights=given.weights)
+        low, high, mean = (show_number(float(value)) for value in (y.min(), y.max(), mean_y))
+        noun = model.recall_target().meaning.noun if model.model_.multiplies else "target"
+        about = f": the {noun} goes from {low} to {high} with a mean of {mean}"
     return [f"{rows}{about}. {end}"]
 
 

@@ -49,7 +49,7 @@ def _training_means(row: RankedTerm, n_outputs: int) -> list[float]:
     if row.kind != "rule":
         return [np.nan] * n_outputs
     if row.confidences is None:
-        return [np.nan if row.mean_target is None else row.mean_target]
+        return [np.nan if row.mean_target is None else row.mean_target] * n_outputs
     return list(row.confidences.values())[-n_outputs:]
 
 

@@ -17,7 +17,8 @@ from rulegrove.report._given import Given, predict_given, read_given
 from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
 from rulegrove.report._recurrence import describe_bands, describe_recurrence
 from rulegrove.report._rows import Drawn
-from rulegrove.report._summary import summarise, tell_figures, tell_model
+from rulegrove.report._summary import describe_words, summarise, tell_figures, tell_model
+from rulegrove.report._tenths import describe_survival, describe_tenths
 from rulegrove.report._terms import describe_terms, find_base_rates
 from rulegrove.report._votes import describe_votes
 from rulegrove.report.assembly import assemble
@@ -32,6 +33,8 @@ def write_report(
     y: Any = None,
     *,
     training: bool | None = None,
+    exposure: Any = None,
+    offset: Any = None,
     selector: Any = None,
     title: str | None = None,
 ) -> None:
@@ -39,7 +42,7 @@ def write_report(
 
     Parameters
     ----------
-    model : RuleEnsembleClassifier or RuleEnsembleRegressor
+    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted, or read by `load_model`.
     path : str or path
         Of the file; one that exists is replaced, whole or not at all.
@@ -47,12 +50,15 @@ def write_report(
         Rows for partial dependence and for looking at single rows: best some that the fit has not seen. At most 200
         of them go into the page, drawn at random, with the values of the attributes that the rules ask about.
     y : array-like of shape (n_samples,), optional
-        Their target, for figures of these rows and for predicted against observed. Confusion, calibration and ROC are
-        those of the rows that cross-validation held out, unless new rows are given.
+        Their target, or what else `fit` takes, for figures of these rows, for predicted against observed, and for
+        survival by rule. Confusion, calibration, ROC and tenths of rates are those of the rows that cross-validation
+        held out, unless new rows are given.
     training : bool, optional
         Whether the model was fitted on these rows (or some of them), which flatters it: the page then calls them so,
         and draws no charts of them where it has held-out rows. By default they are taken for new rows, unless they are
         as many as those of the fit and every rule holds on as many of them as it did there.
+    exposure, offset : array-like of shape (n_samples,), optional
+        As in `fit`: rates are then judged by their exposure.
     selector : RuleAttributeSelector, optional
         Fitted, to show its votes.
     title : str, optional
@@ -76,7 +82,8 @@ def write_report(
     >>> file.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
-    write_whole(path, make_report(model, X, y, training=training, selector=selector, title=title))
+    page = make_report(model, X, y, training=training, exposure=exposure, offset=offset, selector=selector, title=title)
+    write_whole(path, page)
 
 
 def make_report(
@@ -85,6 +92,8 @@ def make_report(
     y: Any = None,
     *,
     training: bool | None = None,
+    exposure: Any = None,
+    offset: Any = None,
     selector: Any = None,
     title: str | None = None,
 ) -> str:
@@ -92,7 +101,7 @@ def make_report(
 
     Parameters
     ----------
-    model, X, y, training, selector, title
+    model, X, y, training, exposure, offset, selector, title
         As in `write_report`.
 
     Returns
@@ -113,7 +122,8 @@ def make_report(
         name = getattr(y, "name", None)
         title = f"Rules for {name}" if isinstance(name, str) and name else "Rule ensemble"
     model = check_model(model, "A report")
-    return assemble(title, make_payload(model, read_given(model, X, y, training), selector, title))
+    given = read_given(model, X, y, training, exposure, offset)
+    return assemble(title, make_payload(model, given, selector, title))
 
 
 def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
@@ -128,6 +138,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "summary": summarise(model, given),
         "classes": [str(label) for label in labels] if labels else None,
         "outputs": list(model.model_.score_words),
+        "words": describe_words(model),
         "base_rates": base_rates,
         "features": [feature.name for feature in model.model_.features],
         "terms": describe_terms(lines, terms),
@@ -140,6 +151,7 @@ def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, ti
         "evidence": describe_evidence(model),
         "votes": describe_votes(selector),
         "recurrence": describe_recurrence(model.front_, lines, terms),
+        "survival": describe_survival(given, lines, terms),
     }
 
 
@@ -154,6 +166,7 @@ def _describe_line(
         "about": tell_model(model, line),
         "outputs": describe_line(line, terms, base_rates),
         "check": check(line, given, predicted),
+        "tenths": describe_tenths(model, line, given, predicted),
         "importance_bands": describe_bands(line),
         "dependence": None if given is None else draw_dependence(line, given),
         **({} if drawn is None or predicted is None else drawn.tell(predicted)),

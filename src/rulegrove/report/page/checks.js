@@ -18,9 +18,10 @@ function showDependence() {
     box.replaceChildren();
     return;
   }
-  const what = scoreName();
+  if (report.classes === null) byId("dependence-title").textContent = "How the prediction depends on them";
+  const what = meanName();
   const words =
-    `Mean ${what} ${aboutGiven()}, were one attribute the same in all of them. ` +
+    `${what} ${aboutGiven()}, were one attribute the same in all of them. ` +
     "Ticks at the bottom are the deciles of the attribute. All charts share one scale.";
   byId("dependence-about").replaceChildren(words, ...tellBands(curves));
   const domain = extent(curves.flatMap((curve) => [curve.values[state.output], ...bandOf(curve)].flat()));
@@ -54,13 +55,13 @@ function drawCurve(curve, domain, what, width) {
   const values = curve.values[state.output];
   const band = bandOf(curve);
   const range = `from ${show(Math.min(...values))} to ${show(Math.max(...values))}`;
-  const about = `Mean ${what} over ${name}: ${range}.`;
+  const about = `${what} over ${name}: ${range}.`;
   const told = (k) => (band.length ? [band.map((ends) => show(ends[k])).join(" to ")] : []);
   const rows = curve.grid.map((point, k) => [typeof point === "string" ? brief(point, 60) : show(point), show(values[k]), ...told(k)]);
   const draw = curve.categories ? drawCategories : drawNumbers;
   const svg = draw(curve, values, band, domain, width, about);
   const some = curve.categories && values.length > MANY_CATEGORIES ? `: the ${MANY_CATEGORIES / 2} lowest and the ${MANY_CATEGORIES / 2} highest of ${grouped(values.length)} categories` : "";
-  return element("figure", { class: hasLongNames(curve) ? "whole" : null }, element("figcaption", {}, name + some), svg, numbers([name, "Mean " + what, ...(band.length ? [BAND] : [])], rows));
+  return element("figure", { class: hasLongNames(curve) ? "whole" : null }, element("figcaption", {}, name + some), svg, numbers([name, what, ...(band.length ? [BAND] : [])], rows));
 }
 
 function drawNumbers(curve, values, band, domain, width, about) {
@@ -129,7 +130,11 @@ function showCheck() {
     parts.push(makeConfusion(check.charts.counts, whose), drawCalibration(check.charts.calibration[state.output], whose));
     if (check.charts.roc[state.output].wrong.length) parts.push(drawRoc(check.charts.roc[state.output], whose));
   }
-  if (report.observed !== null) parts.push(drawScatter(report.observed, currentLine().predicted));
+  if (currentLine().tenths !== null) parts.push(drawTenths(currentLine().tenths));
+  if (report.observed !== null && !report.words.multiplies) {
+    parts.push(drawScatter(report.observed[Math.min(state.output, report.observed.length - 1)], currentLine().predicted[state.output]));
+  }
+  if (report.survival !== null) parts.push(...drawSurvival());
   byId("check-parts").replaceChildren(...parts);
 }
 
@@ -202,6 +207,80 @@ function drawRoc(curve, whose) {
   return element("figure", {}, element("figcaption", {}, caption), svg, numbers(["Others mistaken", "Found"], rows));
 }
 
+// What came true in tenths of the rows by what was predicted: a mean, or the share below a quantile.
+function drawTenths(tenths) {
+  const own = Math.min(state.output, tenths.lines.length - 1);
+  const line = tenths.lines[own];
+  const level = tenths.levels === null ? null : tenths.levels[own];
+  const size = Math.min(dependenceWidth(byId("check-parts")), 430);
+  const all = [...line.low, ...line.high, ...line.observed, ...line.predicted];
+  const across = level === null ? extent(all) : extent(line.predicted);
+  const up = level === null ? across : [0, 1];
+  const shown = ticks(...up, 5);
+  const left = axisRoom(shown);
+  const svg = canvas(size, size, `${tenths.said[own]} beside what came true, in tenths of the rows; numbers follow.`);
+  const x = scale(across, [left, size - 14]);
+  const y = scale(up, [size - 46, 12]);
+  drawHeightAxis(svg, y, shown, left, size - 14);
+  drawWidthAxis(svg, x, ticks(...across, Math.max(Math.floor(size / 80), 2)), size - 46);
+  const ideal = level === null ? up : [level, level];
+  svg.append(shape("line", { x1: x(across[0]), y1: y(ideal[0]), x2: x(across[1]), y2: y(ideal[1]), class: "ideal" }));
+  svg.append(label(tenths.said[own], size / LETTER - 8, (left + size) / 2, size - 10, { class: "name", "text-anchor": "middle" }));
+  line.predicted.forEach((value, k) => {
+    if (line.low[k] !== null && line.high[k] !== null) svg.append(shape("line", { x1: x(value), x2: x(value), y1: y(line.low[k]), y2: y(line.high[k]), class: "whisker" }));
+  });
+  svg.append(polyline(line.predicted.map((value, k) => [x(value), line.observed[k] === null ? null : y(line.observed[k])]), { class: "line" }));
+  line.predicted.forEach((value, k) => {
+    if (line.observed[k] !== null) svg.append(shape("circle", { cx: x(value), cy: y(line.observed[k]), r: 4, class: "dot" }));
+  });
+  const known = line.low.some((value) => value !== null);
+  const tell = level === null ? show : percent;
+  const rows = line.predicted.map((value, k) => [
+    show(value), tell(line.observed[k]), ...(known ? [line.low[k] === null ? "–" : `${tell(line.low[k])} to ${tell(line.high[k])}`] : []), grouped(line.sizes[k]),
+  ]);
+  const caption = `${tenths.came} (height) in tenths of the ${tenths.rows} by what was predicted (width)${known ? ", with 95 % intervals" : ""}; dashed is where ${level === null ? "it is as predicted" : "the share is the level"}`;
+  return element("figure", {}, element("figcaption", {}, caption), svg, numbers(["Predicted", tenths.came, ...(known ? ["Interval"] : []), "Rows"], rows));
+}
+
+// Kaplan-Meier curves by the most important rules of the length that is shown.
+function drawSurvival() {
+  const rules = termsShown().filter((entry) => report.survival.curves[entry.term] !== undefined);
+  return rules.slice(0, 3).map((entry) => drawCurves(entry, report.survival.curves[entry.term]));
+}
+
+function drawCurves(entry, pair) {
+  const kinds = ["line", "line other"];
+  const names = ["where the rule holds", "all other rows"];
+  const width = Math.min(dependenceWidth(byId("check-parts")), 430);
+  const height = 260;
+  const moments = report.survival.moments;
+  const svg = canvas(width, height, `Share without an event over time, by the rule: ${entry.text}; numbers follow.`);
+  const x = scale([0, moments[moments.length - 1]], [46, width - 14]);
+  const y = scale([0, 1], [height - 46, 12]);
+  drawHeightAxis(svg, y, [0, 0.2, 0.4, 0.6, 0.8, 1], 46, width - 14);
+  drawWidthAxis(svg, x, ticks(0, moments[moments.length - 1], Math.max(Math.floor(width / 80), 2)), height - 46);
+  pair.forEach((curve, k) => {
+    if (curve === null) return;
+    const [places, ...heights] = stairs(curve.x.map(x), curve.share.map(y), curve.low.map(y), curve.high.map(y));
+    const band = area(places, heights[1], heights[2]);
+    band.setAttribute("class", k ? "band other" : "band");
+    svg.append(band, polyline(places.map((place, step) => [place, heights[0][step]]), { class: kinds[k] }));
+  });
+  svg.append(word("Time", (46 + width) / 2, height - 10, { class: "name", "text-anchor": "middle" }));
+  const known = pair.flatMap((curve, k) => (curve === null ? [] : [[curve, names[k]]]));
+  const rows = known.map(([curve, name]) => [name, grouped(curve.n_rows), grouped(curve.n_events), ...curve.at_risk.map(grouped)]);
+  const told = known.map(([curve, name]) => `${name === names[0] ? "blue" : "red"}: ${name} (${plural(curve.n_rows, "row")}, ${plural(curve.n_events, "event")})`);
+  const words = `: share without an event (Kaplan-Meier, 95 % bands), ${report.survival.rows}; ${told.join(", ")}`;
+  const caption = element("figcaption", {}, element("strong", {}, brief(entry.text, 120)), words);
+  return element("figure", {}, caption, svg, numbers(["Rows", "Number", "Events", ...moments.map((moment) => `At risk at ${show(moment, 3)}`)], rows));
+}
+
+// The corners of a step function, with its limits.
+function stairs(places, ...heights) {
+  const twice = (values, shift) => values.flatMap((value, k) => (k === 0 ? [value] : shift ? [values[k - 1], value] : [value, value]));
+  return [twice(places, false), ...heights.map((own) => twice(own, true))];
+}
+
 function drawScatter(observed, predicted) {
   const width = Math.min(chartWidth(byId("check-parts")), 520);
   const domain = extent([...observed, ...predicted], 0.03);
@@ -217,7 +296,7 @@ function drawScatter(observed, predicted) {
   svg.append(word("Observed", (left + width) / 2, width - 10, { class: "name", "text-anchor": "middle" }));
   const drawn = observed.length < report.n_given ? `, a draw of ${grouped(observed.length)} from the ${countGiven(report.n_given)}` : `, ${report.given_name}`;
   const rows = observed.map((value, k) => [show(value), show(predicted[k])]);
-  return element("figure", {}, element("figcaption", {}, `Predicted (height) against observed (width)${drawn}`), svg, numbers(["Observed", "Predicted"], rows));
+  return element("figure", {}, element("figcaption", {}, `${capitalised(scoreName())}: predicted (height) against observed (width)${drawn}`), svg, numbers(["Observed", "Predicted"], rows));
 }
 
 // Rules tested on rows that did not choose them.

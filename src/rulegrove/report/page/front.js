@@ -16,7 +16,8 @@ function tellFront() {
   ];
   if (panels.length) sentences.push("Bands are one standard error wide on either side.");
   else sentences.push("No rows were held out, because the point of the path was given; so no length was judged.");
-  if (severalScores()) sentences.push("Terms are the most that a class has; classes may share rules.");
+  const own = report.words.lists;
+  if (own) sentences.push(`Terms are the most that a ${own} has; ${own === "class" ? "classes" : "numbers"} may share rules.`);
   byId("front-about").textContent = sentences.join(" ");
 }
 
@@ -27,7 +28,7 @@ function severalScores() {
 // The number of terms in words.
 function tellLength(line) {
   const length = plural(front.terms[line], "term");
-  return severalScores() ? `${length} a class, ${grouped(front.rules[line])} different in all` : length;
+  return report.words.lists ? `${length} a ${report.words.lists}, ${grouped(front.rules[line])} different in all` : length;
 }
 
 function tellValue(panel, value, digits) {
@@ -102,7 +103,7 @@ function drawFrontAxis(svg, x, floor, middle) {
   const [first, last] = [front.terms[0], front.terms[front.terms.length - 1]];
   const round = [0, ...[1, 10, 100, 1e3, 1e4, 1e5].flatMap((power) => [power, 2 * power, 5 * power])];
   drawWidthAxis(svg, (count) => x(placeOf(count)), round.filter((count) => count >= first && count <= last), floor, grouped);
-  svg.append(word(severalScores() ? "Terms of a class" : "Terms", middle, floor + 36, { class: "name", "text-anchor": "middle" }));
+  svg.append(word(report.words.lists ? `Terms of a ${report.words.lists}` : "Terms", middle, floor + 36, { class: "name", "text-anchor": "middle" }));
 }
 
 function makeMark(spots, drawn, floor) {

@@ -40,9 +40,12 @@ function showAll() {
 function startOutputs() {
   const choice = byId("output");
   byId("output-label").hidden = !severalScores();
+  byId("output-label").firstChild.textContent = report.words.outputs + " ";
   choice.replaceChildren(...report.outputs.map((name, output) => element("option", { value: output }, name === null ? "" : name)));
+  choice.value = state.output;
   choice.addEventListener("change", () => {
     state.output = Number(choice.value);
+    tellRules();
     showModel();
   });
 }

@@ -37,7 +37,8 @@ function tellRow(row) {
   const truth = rows.truths === null ? null : rows.truths[row];
   const score = scoreOf(row, state.output);
   if (report.classes === null) {
-    return `Predicted ${show(score, 5)}${truth === null ? "" : `, observed ${show(truth, 5)}`}.`;
+    const name = scoreName() === "prediction" ? "" : ` (${scoreName()})`;
+    return `Predicted ${showScore(score)}${name}${truth === null ? "" : `, observed ${showTruth(truth)}`}.`;
   }
   const found = predictedClass(row);
   const words = [`Predicted ${report.classes[found]}`];
@@ -47,17 +48,37 @@ function tellRow(row) {
   return words.join("");
 }
 
+// What a score predicts, and what came true.
+function showScore(score) {
+  return show(report.words.multiplies ? Math.exp(score) : score, 5);
+}
+
+function showTruth(truth) {
+  const own = Array.isArray(truth) ? truth[state.output] : truth;
+  return typeof own === "string" ? own : show(own, 5);
+}
+
+// What a part does to the prediction: it adds to it, or multiplies it.
+function tellPart(part) {
+  return report.words.multiplies ? times(part, 4) : signed(part);
+}
+
 function listParts(row) {
   const parts = partsOf(row, state.output);
   const shown = parts.slice(0, MANY_TERMS);
   const rest = parts.slice(MANY_TERMS).reduce((sum, one) => sum + one.part, 0);
   const intercept = currentOutput().intercept;
   const largest = Math.max(...shown.map((one) => Math.abs(one.part)), 0);
-  const rows = shown.map((one) => [brief(terms.texts[one.term], ROW_LETTERS), bar(one.part, largest, true), signed(one.part)]);
-  if (parts.length > MANY_TERMS) rows.push([plural(parts.length - MANY_TERMS, "smaller part"), "", signed(rest)]);
+  const rows = shown.map((one) => [brief(terms.texts[one.term], ROW_LETTERS), bar(one.part, largest, true), tellPart(one.part)]);
+  if (parts.length > MANY_TERMS) rows.push([plural(parts.length - MANY_TERMS, "smaller part"), "", tellPart(rest)]);
+  const score = scoreOf(row, state.output);
+  if (report.words.multiplies) {
+    rows.push(["to start from", "", showScore(intercept)]);
+    rows.push([element("strong", {}, `product: ${scoreReference()}`), "", element("strong", {}, showScore(score))]);
+    return table(["Term that holds", "Part", "Multiplies by"], rows, { class: "bars" });
+  }
   rows.push(["intercept", "", signed(intercept)]);
-  const name = report.classes === null ? "the prediction" : "the score";
-  rows.push([element("strong", {}, `sum: ${name}`), "", element("strong", {}, signed(scoreOf(row, state.output), 5))]);
+  rows.push([element("strong", {}, `sum: ${report.classes === null ? scoreReference() : "the score"}`), "", element("strong", {}, signed(score, 5))]);
   return table(["Term that holds", "Part", "Adds"], rows, { class: "bars" });
 }
 
@@ -77,7 +98,7 @@ function labelRow(row) {
   const words = [`Row ${grouped(rows.numbers[row])}`];
   if (rows.truths === null) return words[0];
   const truth = rows.truths[row];
-  if (report.classes === null) words.push(`observed ${show(truth)}`);
+  if (report.classes === null) words.push(typeof truth === "string" ? truth : `observed ${showTruth(truth)}`);
   else words.push(clipped(report.classes[truth], 40) + (predictedClass(row) === truth ? "" : " (predicted wrongly)"));
   return words.join(": ");
 }
@@ -108,7 +129,7 @@ function startRows() {
   }
   const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${countGiven(rows.n_given)}` : `the ${countGiven(rows.n_given)}`;
   byId("rows-about").textContent =
-    `Why the model says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the score.`;
+    `Why the model says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the ${report.classes === null ? "prediction" : "score"}.`;
   byId("row").replaceChildren(...rows.numbers.map((_, row) => element("option", { value: row }, labelRow(row))));
   byId("row").addEventListener("change", (event) => chooseRow(Number(event.target.value)));
   byId("row-before").addEventListener("click", () => chooseRow(state.row - 1));

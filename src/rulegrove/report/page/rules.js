@@ -7,7 +7,7 @@ const CLASS_LETTERS = 60;
 function ruleColumns() {
   const about =
     report.classes === null
-      ? [{ key: "mean", name: "Mean target", tell: (entry) => show(entry.mean) }]
+      ? report.words.told === "" ? [] : [{ key: "mean", name: capitalised(report.words.told), tell: (entry) => show(entry.mean) }]
       : [
           { key: "confidence", name: "Confidence", tell: (entry) => percent(entry.confidence), beside: tellBase },
           { key: "probability", name: "Probability", tell: tellChange },
@@ -16,7 +16,9 @@ function ruleColumns() {
   return [
     { key: "rank", name: "#", title: "Rank", tell: (entry) => String(entry.rank) },
     { key: "text", name: "Rule", tell: (entry) => entry.text, words: true, wide: true },
-    { key: "coefficient", name: "Coefficient", tell: (entry) => signed(entry.coefficient), bar: true, diverging: true },
+    report.words.multiplies
+      ? { key: "effect", name: capitalised(report.words.noun), tell: (entry) => times(entry.effect), beside: tellEnds, bar: true, diverging: true }
+      : { key: "coefficient", name: "Coefficient", tell: (entry) => signed(entry.coefficient), bar: true, diverging: true },
     { key: "importance", name: "Importance", tell: (entry) => show(entry.importance, 3), bar: true },
     { key: "support", name: "Support", tell: (entry) => percent(entry.support) },
     ...about,
@@ -27,6 +29,11 @@ function ruleColumns() {
 // Whether it is known how often the terms of the length that is shown come back in lists from other rows.
 function knowsReturns() {
   return currentOutput().returns !== null;
+}
+
+// The factor of a linear term is from its lower to its upper end.
+function tellEnds(entry) {
+  return terms.lines[entry.term] === undefined ? null : "end to end";
 }
 
 function tellThresholds(entry) {
@@ -43,12 +50,16 @@ function tellChange(entry) {
 
 function tellRules() {
   const words = [
-    `A rule adds its coefficient to the ${report.classes === null ? "prediction" : "score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
-      "Importance is the size of the coefficient times the standard deviation of the term.",
+    report.words.multiplies
+      ? `A rule multiplies the ${report.words.noun} by its factor where it holds; a linear term does so from its lower to its upper end. ` +
+        "Importance is the size of the factor's logarithm times the standard deviation of the term."
+      : `A rule adds its coefficient to ${report.classes === null ? scoreReference() : "the score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
+        "Importance is the size of the coefficient times the standard deviation of the term" +
+        (currentOutput().importances === null ? "." : ", each number in its standard deviations and all of them together."),
   ];
   words.push(
     report.classes === null
-      ? "Support is the share of the training rows on which the rule holds, mean target that of the target there."
+      ? `Support is the share of the training rows on which the rule holds${report.words.told === "" ? "" : `; ${report.words.told} is what came true on them`}.`
       : "Support is the share of the training rows on which the rule holds, confidence the share of the class it speaks for among them" +
           (report.base_rates === null
             ? "."
@@ -125,7 +136,7 @@ function showRules() {
   const sort = currentSort(columns);
   const wanted = rulesWanted(entries, sort);
   const largest = {};
-  for (const key of ["coefficient", "importance"]) largest[key] = Math.max(...entries.map((entry) => Math.abs(entry[key])), 0);
+  for (const key of ["coefficient", "effect", "importance"]) largest[key] = Math.max(...entries.map((entry) => Math.abs(entry[key])), 0);
   const shown = state.allRules ? wanted : wanted.slice(0, FIRST_RULES);
   byId("rule-rows").replaceChildren(...shown.map((entry) => makeRow(entry, columns, largest)));
   if (byId("rule-heads").children.length !== columns.length) makeHeads(columns);

@@ -4,7 +4,7 @@ const report = JSON.parse(byId("data").textContent);
 const terms = report.terms;
 
 const state = {
-  output: 0,
+  output: report.words.main,
   line: report.front === null ? 0 : report.front.chosen,
   sort: { key: "importance", down: true },
   text: "",
@@ -27,6 +27,7 @@ function termsShown() {
   const shown = currentOutput();
   const found = shown.terms.map((term, place) => ({
     ...describeTerm(term, shown.coefs[place], shown.changes === null ? null : shown.changes.map((ends) => ends[place])),
+    ...(shown.importances === null ? {} : { importance: shown.importances[place] }),
     returns: shown.returns === null ? null : shown.returns[place],
   }));
   found.sort((one, other) => other.importance - one.importance);
@@ -40,7 +41,7 @@ function describeTerm(term, coef, change) {
   const mean = terms.means[state.output][term];
   const importance = Math.abs(coef) * terms.spreads[term];
   const entry = { term, coefficient: coef, importance, text: terms.texts[term], support: terms.supports[term] };
-  if (report.classes === null) return { ...entry, mean };
+  if (report.classes === null) return { ...entry, mean, effect: coef * spanOf(term) };
   const name = report.outputs[state.output];
   const other = report.classes.length === 2 ? report.classes[0] : "not " + name;
   entry.speaks = coef > 0 ? name : other;
@@ -52,9 +53,31 @@ function describeTerm(term, coef, change) {
   return entry;
 }
 
+// From one end of a linear term to the other; of a rule from where it does not hold to where it does.
+function spanOf(term) {
+  const line = terms.lines[term];
+  return line === undefined ? 1 : line[1] - line[0];
+}
+
 // Whose score the tables tell of, in words.
 function scoreName() {
-  return report.classes === null ? "prediction" : `score of class ${report.outputs[state.output]}`;
+  return report.classes === null ? report.words.names[state.output] : `score of class ${report.outputs[state.output]}`;
+}
+
+// The same within a sentence: "the rate", "the 90 % quantile", or the name of a number.
+function scoreReference() {
+  return report.classes === null ? report.words.references[state.output] : `the ${scoreName()}`;
+}
+
+// What its mean over rows is called.
+function meanName() {
+  if (report.words.multiplies) return `Predicted ${scoreName()} (geometric mean)`;
+  return report.classes === null && scoreName() !== "prediction" ? `Mean predicted ${scoreName()}` : `Mean ${scoreName()}`;
+}
+
+// A factor in words.
+function times(logarithm, digits = 3) {
+  return "x " + show(Math.exp(logarithm), digits);
 }
 
 function aboutGiven() {
