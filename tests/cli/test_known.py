@@ -251,6 +251,7 @@ def test_quantiles_have_a_column_each(run, read_json, claims, write, tmp_path, m
     told = read_json("explain", model, data, "--row", 0)
     assert told["prediction"] == pytest.approx(expected.predict(X)[0].tolist())
     assert told["level"] == 0.9
+    assert read_json("rules", model)["outputs"] == [0.5, 0.9]
     assert read_json("explain", model, data, "--row", 0, "--label", "0.5")["level"] == 0.5
     printed = run("explain", model, data, "--row", 0).stdout
     assert re.match(

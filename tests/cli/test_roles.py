@@ -61,7 +61,7 @@ def test_several_targets_are_several_numbers(run, read_json, fields, expected, w
     told = read_json("fit", data, *TARGETS, *FEW)
     assert told["data"]["target"] == list(BOTH)
     assert (told["data"]["rows"], told["data"]["rows_without_target"]) == (299, 1)
-    assert told["held_out"]["names"] == list(BOTH)
+    assert told["held_out"]["names"] == told["outputs"] == list(BOTH)
     for place, name in enumerate(BOTH):
         found = [term[f"coefficient of {name}"] for term in told["terms"]]
         assert found == expected.model_.coefs[place].tolist()

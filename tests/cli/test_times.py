@@ -254,8 +254,15 @@ def test_what_does_not_go_together_is_one_line(refuse, patients, write, words, s
 
 
 def test_a_time_is_a_number(refuse, patients, write):
-    says = "With `--event` the target is a time, a number; 'sex' holds text alone."
+    says = "With `--event` the target is a number, such as the days until the event; 'sex' holds text alone."
     refuse("fit", write(patients), "-t", "sex", "--event", "died", says=says)
+    dates = patients.append_column("day", pa.array(range(400), pa.date32()))
+    says = "the days until the event; 'day' holds date32[day]."
+    refuse("fit", write(dates, "a.parquet"), "-t", "day", "--event", "died", says=says)
+    says = "The target 'empty' has no value in any row"
+    empty = write(patients.append_column("empty", pa.nulls(400, pa.string())), "b.parquet")
+    refuse("fit", empty, "-t", "empty", "--event", "died", says=says)
+    refuse("fit", write(patients), "-t", "age", "--event", "months", says="yes or no; 'months' has ")
 
 
 def test_other_commands_refuse_what_a_model_has_no_use_for(refuse, saved, fitted, patients, write, tmp_path):

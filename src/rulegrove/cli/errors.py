@@ -5,7 +5,7 @@ import functools
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ParamSpec
 
 import typer
@@ -89,15 +89,23 @@ def name_options(words: str) -> str:
     --------
     >>> name_options("List it in `numeric_features`, or raise `max_bins`=255.")
     'List it in `--number`, or raise `--max-bins`=255.'
+    >>> name_options("Glmnet(loss='poisson') is for loss='poisson'; leave `tree_loss` out.")
+    "Glmnet(loss='poisson') is for `--loss poisson`; leave `--tree-loss` out."
     """
     from rulegrove.cli.parameters import ensemble_options, selector_options  # read from sources
 
     for phrase, option in _PHRASES.items():
         words = words.replace(phrase, option)
     known = {one.name for one in (*ensemble_options(), *selector_options())}
-    words = re.sub(r"\bloss='(\w+)'", r"`--loss \1`", words)
-    named = re.compile(r"`(\w+)(?=[`=])")
-    return named.sub(lambda match: f"`--{match[1].replace('_', '-')}" if match[1] in known else match[0], words)
+    for pattern, form in ((r"(?<![(`\w])(\w+)='(\w+)'(?!\))", "`--{} {}`"), (r"`(\w+)(?=[`=])", "`--{}")):
+        words = re.sub(pattern, functools.partial(_name_option, known, form), words)
+    return words
+
+
+def _name_option(known: Collection[str], form: str, match: re.Match[str]) -> str:
+    """Return what stands for a parameter that was found, and for its value; what is none stays as it is."""
+    name, *value = match.groups()
+    return form.format(name.replace("_", "-"), *value) if name in known else match[0]
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -87,10 +87,10 @@ def describe_front(model: "Ensemble") -> dict[str, Any] | None:
 def describe_model(model: "Ensemble", top: int | None = None) -> dict[str, Any]:
     """Return a model for JSON."""
     columns = model.rules_[:top].to_dict()
-    classes = model.model_.labels
+    classes, outputs = model.model_.labels, model.model_.outputs
     return {
         "estimator": type(model).__name__,
-        **({"classes": classes} if classes else {}),
+        **({"classes": classes} if classes else {"outputs": outputs} if outputs else {}),
         "preset": model.preset,
         "settings": model.settings_,
         "n_terms": len(model.rules_),

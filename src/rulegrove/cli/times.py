@@ -22,6 +22,7 @@ _EVENTS = {
     **dict.fromkeys(("1", "true", "yes", "y"), True),
     **dict.fromkeys(("0", "false", "no", "n"), False),
 }
+MOST_WORDS = 20  # of a column of events that an error names
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ def _read_events(column: pa.Array, spells: Spells, rows: IntArray) -> BoolArray:
     words = [_spell(cell) for cell in codes.dictionary.to_pylist()]
     came = {word: word == spells.word for word in words} if spells.word is not None else _EVENTS
     strange = [word for word in words if word not in came and word.lower() not in came]
+    if len(words) > MOST_WORDS and strange:
+        raise InvalidInputError(
+            f"`--event` needs 1 or 0, true or false, yes or no; '{spells.event}' has {len(words)} different values."
+        )
     if strange:
         ways = " or ".join(f"`--event '{spells.event}={word}'`" for word in sorted(words)[:2])
         raise InvalidInputError(

@@ -146,8 +146,12 @@ def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:
     for name in roles.targets:
         if name in roles.numbers or timed:
             converted = convert_to_numbers(table, name)
-            if timed and converted[name].null_count == table.num_rows > table[name].null_count:
-                raise InvalidInputError(f"With `--event` the target is a time, a number; '{name}' holds text alone.")
+            kind, is_empty = table.schema.field(name).type, converted[name].null_count == table.num_rows
+            if timed and (pa.types.is_temporal(kind) or (is_empty and table[name].null_count < table.num_rows)):
+                held = kind if pa.types.is_temporal(kind) else "text alone"
+                raise InvalidInputError(
+                    f"With `--event` the target is a number, such as the days until the event; '{name}' holds {held}."
+                )
             table = converted
     return table
 
