@@ -1,6 +1,7 @@
 """Subsets against least squares on the rows, a naive search and all subsets there are."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,6 +131,22 @@ def test_only_terms_that_add_something_enter():
     dense[:, 4:] = 1.0
     assert find(refer(dense, coefs + 1.0), 9).max() < 4
     assert find(Reference(np.zeros((0, 0)), np.zeros((1, 0))), 3).size == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_does_not_choose_between_terms_that_are_as_good(seed):
+    """Two rules that part the rows of a forced one add the same beside it; the order of summation chose one of them."""
+    dense, _ = make_rules(seed, n_terms=6)
+    whole = dense[:, 0]
+    dense = np.column_stack([whole, whole * dense[:, 1], whole * (1.0 - dense[:, 1]), dense[:, 2:]])
+    coefs = np.array([[2.0, 0.7, -0.7, 0.3, 0.2, 0.1, 0.0]])
+    reference = refer(dense, coefs, forced=mark(7, [0]), ridges=1.0 - mark(7, [0]))
+    expected = order_terms(reference, 4)
+    assert 1 in expected  # the first of the two
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        noisy = reference.pulls * (1.0 + 1e-14 * rng.normal(size=reference.pulls.shape))
+        np.testing.assert_array_equal(order_terms(replace(reference, pulls=noisy), 4), expected)
 
 
 def test_equal_columns_do_no_harm():

@@ -125,7 +125,8 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
         gains[barred] = 0.0
         if reference.first is not None and gains[reference.first].max(initial=0.0) > LEAST_GAIN * most:
             gains[~reference.first] = 0.0
-        term = first[len(entered)] if len(entered) < len(first) else int(np.argmax(gains))
+        best = int(np.argmax(gains >= (1.0 - LEAST_GAIN) * gains.max(initial=0.0)))  # equal gains differ by rounding
+        term = first[len(entered)] if len(entered) < len(first) else best
         if gains[term] <= LEAST_GAIN * most and len(entered) >= len(first):
             break
         row = gram[term] - factor[: len(entered), term] @ factor[: len(entered)]
