@@ -17,7 +17,7 @@ from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 from rulegrove.inspection._observed import read_observed
-from rulegrove.inspection._sample import check_model, read_sample
+from rulegrove.inspection._sample import check_model, check_target, read_sample
 from rulegrove.inspection.interaction import Interactions, interactions
 
 
@@ -152,21 +152,23 @@ def interaction_null(
     kind = check_model(model, "interaction_null").recall_target()
     if kind.timed:
         raise InvalidInputError("How large H is without interaction is not known for survival times.")
-    y, sample_weight = read_observed(kind, y, count_rows(as_table(X)), sample_weight, exposure, offset)
+    y, weights = read_observed(kind, y, count_rows(as_table(X)), sample_weight, exposure, offset)
     observed = interactions(model, X, target=target, sample_weight=sample_weight)
+    place = 0 if target is None else check_target(model, target)
     rng = make_rng(random_state)
     replicates: list[Interactions] = []
     progress = Progress(model.verbose).stage("Refitting")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedColumnWarning)  # the fit of the model has warned
-        additive = _fit_additive(model, X, y, sample_weight, _draw_seed(rng))
+        additive = _fit_additive(model, X, y, weights, _draw_seed(rng))
         sample = read_sample(additive, X)
         scores = sample.model.score(sample.columns, count_threads(additive.n_jobs))
         draw = additive.recall_target().draw(sample.model, scores, y)
         for _ in range(n_repeats):
             refitted = clone(model).set_params(random_state=_draw_seed(rng), verbose=0)
-            fit_chosen(refitted, X, draw(rng), sample_weight)
-            replicates.append(interactions(refitted, X, target=target, sample_weight=sample_weight))
+            fit_chosen(refitted, X, draw(rng), weights)
+            same = None if target is None else refitted.model_.score_labels[place]  # new targets have no names
+            replicates.append(interactions(refitted, X, target=same, sample_weight=sample_weight))
             progress(len(replicates), n_repeats)
     progress.close()
     return InteractionNull(
