@@ -123,6 +123,12 @@ def test_what_works_for_some_is_refused_for_others_with_the_way_out(kind, option
     assert str(raised.value).count("\n") == 0
 
 
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"gamma"}))
+def test_trees_of_another_loss_are_refused(kind):
+    with pytest.raises(ValueError, match="tree_loss"):
+        make(kind, tree_loss="gamma").fit(*draw(kind))
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"quantiles", "shared"}))
 def test_predictions_go_one_way_where_they_must(kind, sign):

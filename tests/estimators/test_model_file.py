@@ -11,6 +11,7 @@ import sys
 import time
 import tracemalloc
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ from rulegrove.estimators.model_file import dump_model, parse_model, save_model
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_text
+from target_kinds import KINDS, draw, make
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 _MIXED, _SCORE = mixed_frame()
@@ -100,15 +102,45 @@ def assert_same_front(one, other):
         assert list(one.list_rules(place)) == list(other.list_rules(place))
 
 
+@cache
+def fitted_kind(kind):
+    """A large model of a kind of target, with lists made anew."""
+    return make(kind, max_terms=None, n_resamples=4).fit(*draw(kind))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_comes_back(name, tmp_path):
     model, rows = fitted(name)
-    path = tmp_path / "größe 🌲.json"
+    loaded = assert_comes_back(model, rows, tmp_path / "größe 🌲.json")
+    np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_comes_back_whatever_the_target_is(kind, weighted, tmp_path):
+    X, y = draw(kind)
+    model = make(kind).fit(X, y, sample_weight=np.arange(len(X)) % 3) if weighted else fitted_kind(kind)
+    loaded = assert_comes_back(model, X, tmp_path / "model.json")
+    assert loaded.score(X, y) == model.score(X, y)
+    np.testing.assert_array_equal(loaded.explain(X).parts, model.explain(X).parts)
+    assert loaded.held_out_.words == model.held_out_.words
+    np.testing.assert_array_equal(clone(loaded).fit(X, y).predict(X), clone(model).fit(X, y).predict(X))
+    for max_terms in (0, 2, "auto", None):
+        ours, theirs = loaded.shorten(max_terms), model.shorten(max_terms)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+        assert repr(ours.rules_) == repr(theirs.rules_)
+        assert_same(ours.held_out_, theirs.held_out_)
+        if kind == "survival":
+            curves = [one.predict_survival_function(X[:3], return_array=True) for one in (ours, theirs)]
+            np.testing.assert_array_equal(*curves)
+
+
+def assert_comes_back(model, rows, path):
+    """Return the model of a file, which is the same in all that can be seen of it."""
     model.save(path)
     loaded = load_model(path)
     assert type(loaded) is type(model)
     assert_same(loaded.get_params(deep=False), model.get_params(deep=False))
-    np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
     np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
     np.testing.assert_array_equal(loaded.transform_rules(rows), model.transform_rules(rows))
     assert loaded.predict(rows).dtype == model.predict(rows).dtype
@@ -122,6 +154,7 @@ def test_everything_comes_back(name, tmp_path):
     assert repr(loaded.rules_) == repr(model.rules_)
     assert loaded.rules_.to_dict() == model.rules_.to_dict()
     assert dump_model(loaded) == dump_model(model)
+    return loaded
 
 
 @pytest.mark.parametrize("max_terms", [0, 3, 8, "auto", None])
@@ -914,6 +947,40 @@ def test_any_value_at_any_place(value, data):
         assert shortens_or_says_why(loaded)
 
 
+@settings(max_examples=max(60, N_FUZZ // 10), deadline=None)
+@given(kind=st.sampled_from(KINDS), value=json_values, data=st.data())
+def test_any_value_at_any_place_whatever_the_target_is(kind, value, data):
+    """Levels that do not rise, names that are missing, a hazard that falls: a model, or the place of what is wrong."""
+    document = document_of(fitted_kind(kind))
+    *way, last = data.draw(st.sampled_from(_top_heavy(document)[1:]))
+    put(*way, last, value)(document)
+    loaded, message = read(json.dumps(document).encode())
+    if loaded is None:
+        assert message.startswith("model.json")
+    else:
+        assert len(score_zeros(loaded)) == 3
+        assert shortens_or_says_why(loaded)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("quantiles", {"name": "quantile", "levels": [0.1, 0.9]}),
+        ("quantile", {"name": "quantile", "levels": [0.1, 0.5, 0.9]}),
+        ("shared", {"name": "several", "names": ["a", "b", "c"]}),
+        ("poisson", {"name": "several", "names": ["a", "b"]}),
+        ("quantiles", None),
+    ],
+)
+def test_a_file_whose_outputs_are_not_those_of_its_loss_is_refused(kind, value):
+    document = document_of(fitted_kind(kind))
+    assert "loss" in document
+    document["loss"] = value
+    loaded, message = read(json.dumps(document).encode())
+    assert loaded is None
+    assert message.startswith("model.json is no valid model file")
+
+
 def test_glmnet_of_the_first_layout_is_auto():
     """In the first layout the name stood for what suits the data."""
     content = (REFERENCE / "model-v1-classifier.json").read_bytes()
@@ -928,9 +995,9 @@ def test_glmnet_of_the_first_layout_is_auto():
 
 def write_references():
     """Write the reference files of the newest layout; those of older ones stay as they are."""
-    for name, (make, X, y, own) in REFERENCE_MODELS.items():
+    for name, (estimator, X, y, own) in REFERENCE_MODELS.items():
         path = REFERENCE / f"model-v{saved.VERSION}-{name}.json"
-        model = make(n_candidates=8, max_terms=6, cv=2, honest_cv=False, random_state=0, n_jobs=1, **own).fit(X, y)
+        model = estimator(n_candidates=8, max_terms=6, cv=2, honest_cv=False, random_state=0, n_jobs=1, **own).fit(X, y)
         model.save(path)
         rows = hard_rows(model, X, 30)
         stored = {"rows": as_records(rows), "scores": scores_of(model, rows).tolist()}
