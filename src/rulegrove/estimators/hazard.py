@@ -35,7 +35,7 @@ from rulegrove.survival import (
     solve_cox,
 )
 
-PRIOR_EVENTS = 1000.0  # as much as so many events counts what the large model says of a coefficient
+PRIOR_EVENTS = 10_000.0  # as much as so many events counts what the large model says of a coefficient
 LEAST_RIDGE = 1e-6
 COX_ROWS = 5000  # rows at most that coefficients of lists are solved for on
 STATED_TIMES = 1000  # at which a cumulative hazard is told at most
