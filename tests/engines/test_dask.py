@@ -603,7 +603,7 @@ class TestSurvival:
         assert_same(model, expected, rounded=True)
         assert model.score(blocks[0], tuple(blocks[1:])) == pytest.approx(expected.score(X, (time, died)), rel=1e-12)
 
-    def test_predictions_are_risks(self, patients, hazards):
+    def test_predictions_are_risks(self, patients, hazards, tmp_path):
         table, X = cut(patients, SIZES["empty"]), patients.drop(columns=TIMES)
         lazy = on_dask.predict(hazards, table)
         np.testing.assert_array_equal(lazy.compute().to_numpy(), hazards.predict(X))
@@ -615,6 +615,10 @@ class TestSurvival:
                 getattr(model, method)(table)
             found = getattr(model, method)(X[:20], return_array=True)
             np.testing.assert_array_equal(found, getattr(hazards, method)(X[:20], return_array=True))
+        model.save(tmp_path / "model.json")
+        np.testing.assert_array_equal(load_model(tmp_path / "model.json").predict(X), hazards.predict(X))
+        copied = clone(on_dask.DaskRuleEnsembleSurvival(ties="breslow", client="any"))
+        assert (copied.ties, copied.client) == ("breslow", "any")
 
     def test_what_is_wrong_is_named(self, client, patients, hazards):
         table = dd.from_pandas(patients, npartitions=3, sort=False)
