@@ -209,8 +209,9 @@ class Hazard(Rate):
         weights = np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
         grid = np.unique(of_all.time[of_all.event])
         added = np.zeros(scores.shape[:2])
+        shares = weights / weights.mean()  # the unit of weights would be told as a loss
         for place, own in enumerate(scores[:, :, 0]):
-            risk = weights * np.exp(own - own.max())
+            risk = shares * np.exp(own - own.max())
             total = _sum_at_risk(of_all, risk, grid)
             rest = _sum_at_risk(of_rest, risk[~fold], grid)
             with np.errstate(divide="ignore", invalid="ignore"):
