@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier
 from rulegrove.datasets import load
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
+from target_kinds import draw
 
 
 def make(**changes):
@@ -43,6 +44,28 @@ def test_regression():
     kept = set(make(n_candidates=200).fit(X, y).get_support(indices=True).tolist())
     assert kept <= {0, 1, 2, 3, 4}
     assert kept >= {0, 1, 3}
+
+
+@pytest.mark.parametrize("kind", ["poisson", "gamma", "quantile"])
+def test_counts_and_amounts_are_numbers(kind):
+    X, y = draw(kind, 500)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(500, 4))])
+    kept = set(make(task="regression").fit(X, y).get_support(indices=True).tolist())
+    assert {0, 1} <= kept
+    assert len(kept) <= 3
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (draw("shared")[1], r"is for classes or one number; got a y of the shape \(160, 2\). Select for each column"),
+        (draw("survival")[1], r"is for classes or one number; got a y of the shape \(160, 2\)"),
+        (np.zeros(160, dtype=[("died", "?"), ("time", "f8")]), "structured array .* take RuleEnsembleSurvival"),
+    ],
+)
+def test_several_numbers_and_survival_times_are_refused(y, message):
+    with pytest.raises(InvalidInputError, match=message):
+        make().fit(draw("shared")[0], y)
 
 
 def test_several_classes():

@@ -143,3 +143,46 @@ def test_huber_trees_follow_the_scale_of_the_target():
         for scale in (2.0**-10, 2.0**10)
     )
     np.testing.assert_allclose(large.predict(X), 2.0**20 * small.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "cox"}, "The 'loss' parameter of RuleEnsembleRegressor must be"),
+        ({"power": 0.5}, "The 'power' parameter of RuleEnsembleRegressor must be"),
+        ({"power": 3}, "The 'power' parameter"),
+        ({"multioutput": "grouped"}, "The 'multioutput' parameter"),
+    ],
+)
+def test_parameters_of_losses_that_are_none_are_refused(parameters, message):
+    X, y = make_data()
+    with pytest.raises(ValueError, match=message):
+        make(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "poisson", "gamma", "tweedie", "quantile", "absolute"])
+def test_tags_tell_what_targets_may_be(loss):
+    """By `positive_only` and `multi_output` scikit-learn chooses the targets of its checks."""
+    tags = RuleEnsembleRegressor(loss=loss).__sklearn_tags__().target_tags
+    assert tags.positive_only == (loss in {"poisson", "gamma", "tweedie"})
+    assert tags.multi_output == (loss == "squared")
+
+
+def test_parameters_of_other_losses_do_not_matter():
+    X, y = make_data()
+    plain = make().fit(X, y)
+    np.testing.assert_array_equal(
+        make(power=1.2, quantile=0.9, multioutput="separate").fit(X, y).predict(X), plain.predict(X)
+    )
+    median = make(loss="absolute", quantile=0.9).fit(X, y)
+    np.testing.assert_array_equal(median.predict(X), make(loss="absolute").fit(X, y).predict(X))
+
+
+def test_a_known_part_is_taken_out_and_added_again():
+    X, y = make_data()
+    known = np.linspace(-5.0, 5.0, len(X))
+    model = make().fit(X, y + known, offset=known)
+    plain = make().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(X), atol=1e-9)
+    np.testing.assert_allclose(model.predict(X, offset=known), plain.predict(X) + known, atol=1e-9)
+    assert model.score(X, y + known, offset=known) == pytest.approx(plain.score(X, y))
