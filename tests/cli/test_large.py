@@ -67,7 +67,7 @@ def test_a_fit_of_times_is_the_one_in_memory(run, read_json, folder, tmp_path, r
         pq.write_table(part, folder / f"{number}.parquet")
     words = ["-t", "years", "--event", "died", "--entry", "since"]
     result = run("fit", folder, *words, "-o", tmp_path / "model.json", *FAST, "--selection", "min")
-    assert "'years': survival, " in result.stderr
+    assert "'years': survival times, " in result.stderr
     expected = RuleEnsembleSurvival(**{**SETTINGS, "selection": "min"}).fit(X, (since, years, died))
     model = load_model(tmp_path / "model.json")
     np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)

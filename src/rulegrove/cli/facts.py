@@ -72,7 +72,8 @@ class Facts:
             shown = [f"{name} ({n})" for name, n in names.items()] if isinstance(names, Mapping) else names
             if shown:
                 note(f"  {kind:<12}{list_names(shown)}")
-        note(f"  target      '{self.target}': {self.task}, {self._tell_values()}")
+        task = "survival times" if self.task == "survival" else self.task
+        note(f"  target      '{self.target}': {task}, {self._tell_values()}")
         for name, span in self.others.items():
             note(f"              '{name}': {self.task}, {_tell_span(span)}")
         more = {"exposure": self._tell_exposures(), "event": self._tell_events()}

@@ -323,6 +323,8 @@ class SeveralMeaning(NumberMeaning):
 
     about = ("effect",)
     evidence = evidence_head = ""
+    error_words = "root mean squared error in standard deviations"
+    loss_words = "mean squared error in standard deviations"
 
     names: tuple[str, ...]
 
