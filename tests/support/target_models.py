@@ -38,7 +38,7 @@ def make_rows(kind, n_rows=400, seed=0):
         more = 1000.0 * (X["size"].fillna(0.0) > 0.3) + 300.0 * rng.normal(size=n_rows)
         return X, pd.DataFrame({NAMES[0]: number, NAMES[1]: more}), {}
     if kind == "survival":
-        lived, watched = rng.exponential(4.0 * np.exp(-1.5 * score)), rng.uniform(0.0, 8.0, n_rows)
+        lived, watched = rng.exponential(4.0 * np.exp(-3.0 * score)), rng.uniform(0.0, 8.0, n_rows)
         entry = rng.uniform(0.0, 1.0, n_rows) * (rng.random(n_rows) < 0.4)
         return (
             X,

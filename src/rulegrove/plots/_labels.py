@@ -246,7 +246,8 @@ def tell_exponentials(axis: "Axis") -> None:
             decades = float(np.log10(high / low))
             log = LogLocator(subs=(1.0, 2.0, 5.0) if decades < FEW_DECADES else (1.0,))
             places = (log if decades > 1.0 else MaxNLocator(5)).tick_values(low, high)
-            return list(np.log(places[(places >= low) & (places <= high)]).tolist())
+            inside = places[(places >= low) & (places <= high)]
+            return list(np.log(inside if inside.size else np.sqrt([low * high])).tolist())
 
     axis.set_major_locator(RoundRates())
     axis.set_major_formatter(lambda place, _: f"{np.exp(place):,.6g}")

@@ -157,6 +157,8 @@ class SurvivalDisplay(Display):
 
     def _tell_at_risk(self, ax: "Axes") -> None:
         """Write below each time how many rows of each group are at risk, and beside them what the groups are."""
+        from matplotlib import rcParams
+
         size = font_size(ax, "xtick.labelsize")
         left, right = ax.get_xlim()
         moments = np.array([tick for tick in ax.get_xticks() if left <= tick <= right])
@@ -167,7 +169,7 @@ class SurvivalDisplay(Display):
             for place, moment in enumerate(moments.tolist())
         ]
         ax.set_xticks(moments, labels, fontsize=size)
-        pad = float(ax.xaxis.get_major_ticks()[0].get_tick_padding())
+        pad = float(rcParams["xtick.major.pad"]) + float(ax.xaxis.get_major_ticks()[0].get_tick_padding())
         aside = size * (0.9 + 0.3 * max(map(len, labels[0].split("\n")))) if labels else 0.0
         for line, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True), start=1):
             ax.annotate(
