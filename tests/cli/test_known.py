@@ -13,7 +13,10 @@ import pytest
 
 from rulegrove import RuleEnsembleRegressor, load_model
 from rulegrove.cli import places
+from rulegrove.cli.evidence import describe_evidence
+from rulegrove.cli.output import plain
 from rulegrove.cli.reading import read_table
+from rulegrove.inspection import rule_evidence
 from rulegrove.report import make_report
 from small_pools import shrink_pool
 
@@ -143,13 +146,41 @@ def test_a_page_shows_rates(run, rates, claims, tmp_path, command):
         run("fit", data, *RATE, *FEW, "--report", page)
     else:
         run("report", model, "--data", data, "-t", "claims", "--exposure", EXPOSURE, "-o", page)
-    y = claims["claims"].to_numpy() / claims[EXPOSURE].to_numpy()
-    expected = make_report(load_model(model), claims.select(NAMES), y, training=command == "fit" or None)
+    y, years = (claims[name].to_numpy() for name in ("claims", EXPOSURE))
+    training = command == "fit" or None
+    expected = make_report(load_model(model), claims.select(NAMES), y, exposure=years, training=training)
     found = [
         json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1]) for text in (page.read_text(), expected)
     ]
     shown = [one["lines"][one["front"]["chosen"]]["check"] for one in found]
     assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("known", [(), ("exposure",), ("exposure", "sample_weight")])
+def test_evidence_is_of_rates(read_json, rates, claims, write, known):
+    weights = np.random.default_rng(0).integers(1, 3, 300)
+    half = claims.slice(300).append_column("weight", pa.array(weights))
+    given = {"exposure": half[EXPOSURE].to_numpy(), "sample_weight": weights}
+    expected = rule_evidence(
+        load_model(rates[0]), half.select(NAMES), half["claims"].to_numpy(), **{one: given[one] for one in known}
+    )
+    options = {"exposure": ("--exposure", EXPOSURE), "sample_weight": ("--weights", "weight")}
+    told = read_json(
+        "evidence", rates[0], write(half), "-t", "claims", *(word for one in known for word in options[one])
+    )
+    assert told == json.loads(json.dumps(plain(describe_evidence(expected))))
+
+
+def test_evidence_of_parts_takes_weights_but_no_exposure(read_json, refuse, rates, claims, write):
+    half = claims.slice(300).append_column("weight", pa.array([2.0] * 300))
+    parts = [write(half.slice(start, 150), f"{start}.parquet") for start in (0, 150)]
+    words = ("evidence", rates[0], *parts, "-t", "claims")
+    whole = ("evidence", rates[0], write(half), "-t", "claims", "--weights", "weight")
+    found, truth = (read_json(*one)["rules"] for one in ((*words, "--weights", "weight"), whole))
+    assert [row["n_held"] for row in found] == [row["n_held"] for row in truth]
+    assert [row["mean_target"] for row in found] == pytest.approx([row["mean_target"] for row in truth])
+    says = "`--exposure` is for rules tested on one table that is read whole; leave it out."
+    refuse(*words, "--exposure", EXPOSURE, says=says)
 
 
 def test_exports_multiply_by_the_exposure(run, refuse, rates, claims, tmp_path):

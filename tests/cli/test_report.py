@@ -92,3 +92,26 @@ def test_errors(refuse, run, fitted, write, tmp_path):
     refuse(*missing, says="The target 'leer' has no value in any row")
     run("report", model, code=2)
     assert not output.exists()
+
+
+def test_survival_times_and_several_numbers_have_pages(run, write, tmp_path):
+    """Of new rows the columns of the target are named as for the fit, in any order."""
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 300)).round(2)
+    years, came = rng.exponential(np.exp(-1.0 * (x > 0))).round(3) + 0.001, rng.random(300) < 0.7
+    table = pa.table({"x": x, "z": z, "years": years, "state": np.where(came, "dead", "alive"), "a": x + z, "b": -x})
+    data, model, page = write(table), tmp_path / "m.json", tmp_path / "page.html"
+    X, few = table.select(["x", "z"]), ("--n-candidates", "60", "--cv", "3", "--n-jobs", "1", "-q")
+    timed, both = ("-t", "years", "--event", "state=dead"), ("-t", "b", "-t", "a")
+    for words, dropped, y in (
+        (timed, ("a", "b"), (years, came)),
+        (both, ("years", "state"), table.select(["b", "a"])),
+    ):
+        leave_out = [word for name in dropped for word in ("--drop", name)]
+        run("fit", data, *words, *leave_out, "-o", model, "--report", tmp_path / "fit.html", *few)
+        loaded, title = load_model(model), "Rules for years" if words is timed else "Rules for b and a"
+        expected = make_report(loaded, X, y, training=True, title=title)
+        assert (tmp_path / "fit.html").read_text(encoding="utf-8") == expected
+        turned = ("-t", "a", "-t", "b") if words is both else words
+        run("report", model, "--data", data, *turned, "-o", page, "--title", title)
+        assert page.read_text(encoding="utf-8") == make_report(loaded, X, y, title=title)

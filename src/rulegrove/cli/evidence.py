@@ -15,6 +15,9 @@ def evidence(
     model: options.Model,
     data: options.Parts,
     target: options.Target,
+    weights: options.Weights = None,
+    exposure: options.Exposure = None,
+    offset: options.Offset = None,
     level: Annotated[
         float, typer.Option(help="Of every interval alone in --json, and of all wider ones at once in the table.")
     ] = 0.95,
@@ -30,7 +33,7 @@ def evidence(
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, is_large
-    from rulegrove.cli.scoring import read_model, read_target
+    from rulegrove.cli.scoring import read_labelled, read_model
 
     check_inputs(data)
     column = options.take_one(target, "evidence")
@@ -40,17 +43,23 @@ def evidence(
             "Rules are tested on classes or on one number; the model is of "
             f"{'several numbers' if fitted.model_.numbers else 'survival times'}."
         )
-    asked = {"level": level, "false_discovery_rate": false_discovery_rate}
+    asked: dict[str, Any] = {"level": level, "false_discovery_rate": false_discovery_rate}
+    beside = {"weights": weights, "exposure": exposure, "offset": offset}
     if is_large(data):
+        known = [option for option in ("exposure", "offset") if beside[option] is not None]
+        if known:
+            raise InvalidInputError(
+                f"`--{known[0]}` is for rules tested on one table that is read whole; leave it out."
+            )
         from rulegrove.cli.large import examine_large
 
-        found = examine_large(fitted, data, column, **asked)
+        found = examine_large(fitted, data, column, weights, **asked)
     else:
-        X, y = read_target(fitted, data[0], [column])
+        rows = read_labelled(fitted, data[0], [column], beside)
 
         from rulegrove.inspection import rule_evidence
 
-        found = rule_evidence(fitted, X, y, **asked)
+        found = rule_evidence(fitted, rows.X, rows.y, sample_weight=rows.weights, **{**rows.known, **asked})
     if as_json:
         print_json(describe_evidence(found))
     else:

@@ -93,7 +93,8 @@ def fit(
     if report is not None:
         from rulegrove.report import write_report
 
-        write_report(model, report, *training.show(model), training=True, title=f"Rules for {' and '.join(target)}")
+        X, y, known = training.show(model)
+        write_report(model, report, X, y, training=True, title=f"Rules for {' and '.join(target)}", **known)
     if as_json:
         from rulegrove.cli.evidence import describe_evidence
 

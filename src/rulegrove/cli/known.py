@@ -1,7 +1,7 @@
 """What is known to add to the scores of rows: the columns that `--exposure` and `--offset` name."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -78,15 +78,3 @@ def _refuse(option: str, column: pa.ChunkedArray, wrong: BoolArray, places: IntA
         f"`--{option}` needs a number{above} in every row; row {row} (the first one is 0) has {held}{more}. Fill them "
         "in, or leave such rows out."
     )
-
-
-def take_known(model: "Ensemble", y: Any, known: Mapping[str, FloatArray]) -> Any:
-    """Return targets without what is known of them, which is what a model predicts without it: rates."""
-    if not known:
-        return y
-    from rulegrove._validation import check_offset
-
-    target, n_rows = model.recall_target(), len(y)
-    offset = check_offset(known.get("exposure"), known.get("offset"), n_rows, log_link=target.log_link)
-    assert offset is not None
-    return target.take_offset(target.check(y, n_rows), None, offset)[0]

@@ -81,11 +81,11 @@ class LargeTraining:
             drop=roles.drop,
         )
 
-    def show(self, model: "Ensemble") -> tuple[Any, Any]:
+    def show(self, model: "Ensemble") -> tuple[Any, Any, Mapping[str, Any]]:
         """Return attributes and target of rows to show a model on: a sample, of rates where there is an exposure."""
         layout = replace(self.layout, kind=model.recall_target())
         drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
-        return drawn.rows, drawn.y if layout.beside.event is None else as_times(drawn.y)
+        return drawn.rows, drawn.y if layout.beside.event is None else as_times(drawn.y), {}
 
 
 def read_large(
@@ -164,13 +164,19 @@ def _find_task(looks: Mapping[str, TargetLook], roles: Roles, types: Mapping[str
 
 
 def examine_large(
-    model: "Ensemble", paths: Sequence[Path], target: str, level: float, false_discovery_rate: float
+    model: "Ensemble",
+    paths: Sequence[Path],
+    target: str,
+    weights: str | None,
+    level: float,
+    false_discovery_rate: float,
 ) -> RuleEvidence:
     """Test the rules of a model on tables that are not read into memory."""
     engine = open_large(paths)
     name = find_name(engine.schema.names, target, "--target")
+    own = None if weights is None else find_name(engine.schema.names, weights, "--weights")
     asking = Asking(level, false_discovery_rate)
-    return examine_over(engine, model.set_params(verbose=int(shows_progress())), name, asking=asking)
+    return examine_over(engine, model.set_params(verbose=int(shows_progress())), name, asking=asking, weights=own)
 
 
 def predict_large(

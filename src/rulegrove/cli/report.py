@@ -1,5 +1,6 @@
 """`rulegrove report`: a model as one HTML page."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,7 @@ def report(
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, check_outputs
-    from rulegrove.cli.scoring import read_model, read_rows, read_target, take_attributes
+    from rulegrove.cli.scoring import read_labelled, read_model, read_rows, take_attributes
     from rulegrove.exceptions import InvalidInputError
 
     check_outputs({"--output": output}, [model, data])
@@ -48,19 +49,16 @@ def report(
 
     X: Any = None
     y: Any = None
+    known: Mapping[str, Any] = {}
     if data is not None and target:
-        X, y = read_target(fitted, data, target, beside)
+        rows = read_labelled(fitted, data, target, beside)
+        X, y, known = rows.X, rows.y, rows.known
     elif data is not None:
         X = take_attributes(fitted, read_rows(fitted, data))
     elif target:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
-    write_report(
-        fitted,
-        output,
-        X,
-        y,
-        title=title or (f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"),
-    )
+    about = f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"
+    write_report(fitted, output, X, y, title=title or about, **known)
     note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from rulegrove._typing import FloatArray
-from rulegrove.cli.known import check_known, find_known, read_known, take_known
+from rulegrove.cli.known import check_known, find_known, read_known
 from rulegrove.cli.places import check_file
 from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_table
 from rulegrove.cli.spreadsheets import holds_text
@@ -135,14 +135,6 @@ def _find_targets(model: "Ensemble", columns: Sequence[str], targets: Sequence[s
         wanted = f"predicts {list_names(numbers)}" if numbers else "predicts one column"
         raise InvalidInputError(f"The model {wanted}; got {count(len(names), 'column')} by `--target`.")
     return list(numbers) if set(names) == set(numbers) else names
-
-
-def read_target(
-    model: "Ensemble", path: Path, targets: Sequence[str], beside: Mapping[str, str | None] | None = None
-) -> tuple[Any, Any]:
-    """Read the attributes and the target of rows, rates where there is an exposure; as `read_labelled`."""
-    rows = read_labelled(model, path, targets, beside or {})
-    return rows.X, take_known(model, rows.y, rows.known)
 
 
 def take_attributes(model: "Ensemble", table: pa.Table) -> Any:

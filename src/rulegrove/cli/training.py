@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds
-from rulegrove.cli.known import read_known, take_known
+from rulegrove.cli.known import read_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import convert_to_numbers, find_targets, read_table
 from rulegrove.cli.roles import Roles, find_roles
@@ -65,9 +65,9 @@ class Training:
         """Fit a model."""
         model.fit(self.X, self.y, sample_weight=self.weights, groups=self.groups, **self.known)
 
-    def show(self, model: "Ensemble") -> tuple[Any, Any]:
-        """Return attributes and target of rows to show a model on: all of them, rates where there is an exposure."""
-        return self.X, take_known(model, self.y, self.known)
+    def show(self, model: "Ensemble") -> tuple[Any, Any, Mapping[str, FloatArray]]:
+        """Return attributes, target, exposure and offset of rows to show a model on: all of them."""
+        return self.X, self.y, self.known
 
 
 def read_training(
