@@ -9,6 +9,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.figures import Figures
 from rulegrove.estimators.front import Front
 from rulegrove.estimators.model import RuleModel
@@ -30,23 +31,27 @@ class Line:
         How well held-out rows were predicted.
     remade : tuple of Remade
         Lists from other rows in its place; none of a line that was not chosen, or where no lists were made anew.
+    baseline : Baseline, optional
+        The cumulative hazard of a score of 0 by this line, where scores are of hazards.
     """
 
     model: RuleModel
     rules: RuleTable
     held_out: Figures | None
     remade: tuple[Remade, ...] = ()
+    baseline: Baseline | None = None
 
 
 def read_line(model: BaseRuleEnsemble, place: int) -> Line:
     """Return the model of a line of the front; without a front the model itself."""
     front = model.front_
     if front is None:
-        return Line(model.model_, model.rules_, model.held_out_)
+        return Line(model.model_, model.rules_, model.held_out_, baseline=model.recall_target().meaning.baseline)
     line = front[place]
+    baseline = line.link if isinstance(line.link, Baseline) else None
     if place % len(front) == front.chosen:  # its terms come back in lists that were chosen as it was
-        return Line(line.fitted.model, model.rules_, line.held_out, front.remade)
-    return Line(line.fitted.model, front.list_rules(place), line.held_out)
+        return Line(line.fitted.model, model.rules_, line.held_out, front.remade, baseline)
+    return Line(line.fitted.model, front.list_rules(place), line.held_out, baseline=baseline)
 
 
 def list_lines(model: BaseRuleEnsemble) -> list[Line]:

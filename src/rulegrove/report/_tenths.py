@@ -45,7 +45,7 @@ def describe_tenths(
         return None
     meaning, said = model.recall_target().meaning, predicted.numbers.T
     if given.times is not None:
-        return _tell_times(given, said[0], meaning.baseline)
+        return _tell_times(given, said[0], line.baseline)
     assert given.targets is not None
     if isinstance(meaning, LevelMeaning):
         lines = [count_below(given.targets[:, 0], part, given.weights) for part in said]
