@@ -4,6 +4,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.datasets import make_friedman1
 from sklearn.model_selection import train_test_split
@@ -15,6 +16,7 @@ from rulegrove import (
     RuleAttributeSelector,
     RuleEnsembleClassifier,
     RuleEnsembleRegressor,
+    RuleEnsembleSurvival,
     Spgl1,
     datasets,
 )
@@ -30,6 +32,7 @@ from rulegrove.plots import (
     PathDisplay,
     RulesDisplay,
     SelectionDisplay,
+    SurvivalDisplay,
     VotesDisplay,
 )
 
@@ -82,6 +85,34 @@ def draw_regression() -> None:
     save(InteractionDisplay.from_estimator(model, X), "interaction")
 
 
+def draw_rates() -> None:
+    """Claims of drivers who were insured for a part of the year, made at random."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 20000), "power": rng.normal(90, 25, 20000).round()})
+    X["density"], X["region"] = rng.lognormal(5, 1.2, 20000).round(), rng.choice(["north", "south", "west"], 20000)
+    score = 0.9 * (X["age"] < 26) + 0.5 * (X["power"] > 110) + 0.2 * np.log(X["density"] / 150)
+    exposure = rng.uniform(0.1, 1.0, 20000)
+    claims = rng.poisson(exposure * np.exp(score - 1.5 + 0.4 * ((X["region"] == "north") & (X["age"] > 60))))
+    past, new = slice(0, 10000), slice(10000, 20000)
+    model = RuleEnsembleRegressor(loss="poisson", random_state=0)
+    model.fit(X[past], claims[past], exposure=exposure[past])
+    save(CalibrationDisplay.from_estimator(model, X[new], claims[new], exposure=exposure[new]), "calibration_rates")
+    save(RulesDisplay.from_estimator(model, top=8), "rules_rates")
+
+
+def draw_survival() -> None:
+    """Machines until they fail, some of them still at work when they were last seen, made at random."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"load": rng.uniform(0, 100, 1500).round(), "age": rng.uniform(0, 20, 1500).round(1)})
+    X["oil"] = rng.choice(["mineral", "synthetic"], 1500)
+    score = 1.2 * ((X["load"] > 70) & (X["oil"] == "mineral")) + 0.6 * (X["age"] > 12)
+    failed, seen = rng.exponential(8 * np.exp(-score)), rng.uniform(1, 12, 1500)
+    y = pd.DataFrame({"time": np.minimum(failed, seen), "event": failed <= seen})
+    past, new = slice(0, 1000), slice(1000, 1500)
+    model = RuleEnsembleSurvival(terms="rules", random_state=0).fit(X[past], y[past])
+    save(SurvivalDisplay.from_estimator(model, X[new], y[new], rule=1), "survival")
+
+
 def draw_selection() -> None:
     """Draw the votes on simulated supernova candidates, nine of whose attributes say nothing."""
     data = datasets.make_supernova_candidates(1000, 1000, random_state=0)
@@ -95,4 +126,6 @@ if __name__ == "__main__":
     draw_two_classes()
     draw_three_classes()
     draw_regression()
+    draw_rates()
+    draw_survival()
     draw_selection()

@@ -59,6 +59,23 @@ def test_intervals_of_means_are_those_of_student():
         np.testing.assert_allclose([found.low[place], found.high[place]], ends, rtol=1e-9)
 
 
+def test_intervals_of_rates_are_those_of_counts():
+    """The sum of many counts is a count, and its rate varies by the root of itself over the exposure."""
+    rng = np.random.default_rng(0)
+    predicted, exposure = rng.uniform(0.5, 1.5, 40000), rng.exponential(1.0, 40000) + 0.05
+    rates = rng.poisson(exposure * predicted) / exposure
+    found = count_means(rates, predicted, exposure, n_parts=4)
+    parts = deal_evenly(predicted, exposure, 4)
+    errors = np.sqrt(found.observed / np.bincount(parts, exposure))
+    np.testing.assert_allclose((found.high - found.low) / (2 * 1.96), errors, rtol=0.03)
+
+
+def test_one_row_tells_nothing_of_others():
+    found = count_means(np.array([1.0, 5.0, 6.0]), np.array([1.0, 2.0, 2.0]), n_parts=2)
+    assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
+    assert np.isfinite(found.low[1])
+
+
 def test_shares_below_a_quantile():
     observed, predicted, _ = make_numbers()
     found = count_below(observed, predicted)

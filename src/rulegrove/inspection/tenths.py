@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t as student
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.estimators._intervals import estimate_means, estimate_shares
+from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.estimators.baseline import Baseline
 from rulegrove.survival import SurvivalTimes, kaplan_meier, kaplan_meier_band
 
@@ -66,6 +67,8 @@ def count_means(
 ) -> Tenths:
     """Compare means of numbers or rates, with Student's intervals.
 
+    Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures.
+
     Parameters
     ----------
     observed, predicted : ndarray of shape (n_rows,)
@@ -82,10 +85,13 @@ def count_means(
     parts, own = _split(predicted, weights, n_parts)
     center = float(np.average(observed, weights=own))  # so that squares of what is left lose no digits
     left = observed - center
-    weight, said, sums, squares, squared = _sum(parts, own, own * predicted, own * left, own * left**2, own**2)
-    found = estimate_means(sums, squares, weight, weight**2 / squared, LEVEL)
-    means, low, high = (center + each for each in (found.values, found.low, found.high))
-    return Tenths(said / weight, means, low, high, _count(parts, own))
+    weight, said, sums = _sum(parts, own, own * predicted, own * left)
+    means, sizes = sums / weight, _count(parts, own)
+    (spread,) = _sum(parts, (own * (left - means[parts])) ** 2)
+    freedom = np.maximum(sizes - 1, 1)
+    half = student.isf(0.5 * (1.0 - LEVEL), freedom) * np.sqrt(sizes / freedom * spread) / weight
+    half[sizes < 2] = np.inf  # one row tells nothing of how others vary
+    return Tenths(said / weight, center + means, center + means - half, center + means + half, sizes)
 
 
 def count_below(
