@@ -81,10 +81,7 @@ class Moments:
             return NO_MOMENTS
         if not isinstance(model, RuleEnsembleSurvival):
             raise InvalidInputError(f"`times` are for models of survival times; got a {type(model).__name__}.")
-        own = np.asarray(times, dtype=np.float64)
-        if not ((own >= 0.0) & np.isfinite(own)).all() or np.unique(own).size < own.size:
-            raise InvalidInputError(f"`times` must be different numbers from 0 on; got {list(times)}.")
-        return cls(tuple(own.tolist()), tuple(model.find_baseline()(own).tolist()))
+        return cls(tuple(map(float, times)), tuple(model.find_hazards(times).tolist()))
 
     def predict(self, risks: FloatArray) -> dict[str, pa.Array]:
         """Return for each time, by its name, the chance of each row to be without the event then."""

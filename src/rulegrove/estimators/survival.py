@@ -1,5 +1,6 @@
 """`RuleEnsembleSurvival`."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -235,6 +236,13 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
                 "set selection='min' or '1se'."
             )
         return self.baseline_
+
+    def find_hazards(self, times: Sequence[float]) -> FloatArray:
+        """Return the cumulative hazard of the baseline at different times from 0 on."""
+        stated = np.asarray(times, dtype=np.float64)
+        if not ((stated >= 0.0) & np.isfinite(stated)).all() or np.unique(stated).size < stated.size:
+            raise InvalidInputError(f"`times` must be different numbers from 0 on; got {list(times)}.")
+        return self.find_baseline()(stated)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the concordance: the share of pairs whose risks are in the order of their events.

@@ -175,10 +175,7 @@ def state_hazards(model: BaseRuleEnsemble, times: Sequence[float]) -> tuple[floa
         return ()
     if not isinstance(model, RuleEnsembleSurvival):
         raise InvalidInputError("`times` is for models of survival times; leave it out.")
-    own = np.asarray(times, dtype=np.float64)
-    if not ((own >= 0.0) & np.isfinite(own)).all() or np.unique(own).size < own.size:
-        raise InvalidInputError(f"`times` must be different numbers from 0 on; got {list(times)}.")
-    return tuple(model.find_baseline()(own).tolist())
+    return tuple(model.find_hazards(times).tolist())
 
 
 def _read_link(link: ClassLink | None, n_outputs: int) -> tuple[float | None, tuple[Logistic | Steps, ...]]:
