@@ -70,6 +70,23 @@ def test_intervals_of_rates_are_those_of_counts():
     np.testing.assert_allclose((found.high - found.low) / (2 * 1.96), errors, rtol=0.03)
 
 
+def test_rows_without_a_weight_are_left_out():
+    observed, predicted, weights = make_numbers()
+    weights[predicted > np.quantile(predicted, 0.8)] = 0.0  # all that would be in two tenths
+    kept = weights > 0.0
+    times, baseline = SurvivalTimes(observed + 1.0, predicted > 1.0), Baseline(np.array([1.0]), np.array([0.3]))
+    for found, expected in (
+        (count_means(observed, predicted, weights), count_means(observed[kept], predicted[kept], weights[kept])),
+        (count_below(observed, predicted, weights), count_below(observed[kept], predicted[kept], weights[kept])),
+        (
+            count_survivors(times, predicted, baseline, 2.0, weights),
+            count_survivors(times.take(kept), predicted[kept], baseline, 2.0, weights[kept]),
+        ),
+    ):
+        for name in ("predicted", "observed", "low", "high", "sizes"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
 def test_one_row_tells_nothing_of_others():
     found = count_means(np.array([1.0, 5.0, 6.0]), np.array([1.0, 2.0, 2.0]), n_parts=2)
     assert (found.low[0], found.high[0]) == (-np.inf, np.inf)

@@ -87,7 +87,7 @@ def test_tenths_of_new_rows(kind, read_page):
         times = read_survival(y)
         moment = float(np.median(times.time[times.event]))
         expected = [count_survivors(times, said[0], model.baseline_, moment)]
-        assert found["said"] == [f"Predicted share without an event at time {moment:.4g}"]
+        assert found["said"] == [f"Predicted share at time {moment:.4g}"]
     elif kind in LEVELS:
         expected = [count_below(y, own) for own in said]
     elif kind in SEVERAL:

@@ -328,6 +328,16 @@ class SeveralMeaning(NumberMeaning):
 
     names: tuple[str, ...]
 
+    def introduce(self, parts: str) -> str:
+        """Return a sentence about a model of so many rules and linear terms."""
+        n_more = len(self.names) - SHOWN_CLASSES
+        shown = [*self.names[:SHOWN_CLASSES], *([f"{n_more} more"] if n_more > 0 else [])]
+        told = f"{', '.join(shown[:-1])} and {shown[-1]}"
+        return (
+            f"A rule ensemble that predicts {len(self.names)} numbers, {told}: each is an intercept plus the parts of "
+            f"{parts} at most."
+        )
+
     @property
     def n_outputs(self) -> int:
         """One for each number."""

@@ -82,11 +82,12 @@ def count_means(
     >>> found.predicted, found.observed, found.sizes
     (array([2., 7.]), array([2., 7.]), array([2, 2]))
     """
-    parts, own = _split(predicted, weights, n_parts)
+    observed, predicted, own = _take_counted(weights, observed, predicted)
+    parts = deal_evenly(predicted, own, n_parts)
     center = float(np.average(observed, weights=own))  # so that squares of what is left lose no digits
     left = observed - center
     weight, said, sums = _sum(parts, own, own * predicted, own * left)
-    means, sizes = sums / weight, _count(parts, own)
+    means, sizes = sums / weight, np.bincount(parts)
     (spread,) = _sum(parts, (own * (left - means[parts])) ** 2)
     freedom = np.maximum(sizes - 1, 1)
     half = student.isf(0.5 * (1.0 - LEVEL), freedom) * np.sqrt(sizes / freedom * spread) / weight
@@ -110,10 +111,11 @@ def count_below(
     >>> count_below(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 9.0, 9.0]), n_parts=2).observed
     array([0.5, 1. ])
     """
-    parts, own = _split(predicted, weights, n_parts)
+    observed, predicted, own = _take_counted(weights, observed, predicted)
+    parts = deal_evenly(predicted, own, n_parts)
     weight, said, below, squared = _sum(parts, own, own * predicted, own * (observed <= predicted), own**2)
     found = estimate_shares(below, weight, weight**2 / squared, LEVEL)
-    return Tenths(said / weight, found.values, found.low, found.high, _count(parts, own))
+    return Tenths(said / weight, found.values, found.low, found.high, np.bincount(parts))
 
 
 def count_survivors(
@@ -141,18 +143,21 @@ def count_survivors(
     Tenths
         The lowest chance first. Parts whose rows were not watched for so long have no estimate.
     """
+    if weights is not None:
+        times = times.take(weights > 0.0)
+    risks, own = _take_counted(weights, risks)
     said = np.exp(-risks * baseline(np.array([moment]))[0])
-    parts, own = _split(said, weights, n_parts)
+    parts = deal_evenly(said, own, n_parts)
     weight, sums = _sum(parts, own, own * said)
     told = np.full((3, len(weight)), np.nan)
     for part in range(len(weight)):
-        here: BoolArray = (parts == part) & (own > 0.0)
+        here: BoolArray = parts == part
         if times.time[here].max() >= moment:
             rows, counts = times.take(here), own[here]
             curves = (kaplan_meier(rows, counts), *kaplan_meier_band(rows, counts, LEVEL))
             told[:, part] = [curve(moment) for curve in curves]
     share, low, high = told
-    return Tenths(sums / weight, share, low, high, _count(parts, own))
+    return Tenths(sums / weight, share, low, high, np.bincount(parts))
 
 
 def choose_moment(times: SurvivalTimes) -> float:
@@ -168,17 +173,13 @@ def choose_moment(times: SurvivalTimes) -> float:
     return float(np.median(own))
 
 
-def _split(predicted: FloatArray, weights: FloatArray | None, n_parts: int) -> tuple[IntArray, FloatArray]:
-    """Return the parts of rows, and their weights."""
-    own = np.ones(len(predicted)) if weights is None else weights
-    return deal_evenly(predicted, own, n_parts), own
+def _take_counted(weights: FloatArray | None, *columns: FloatArray) -> list[FloatArray]:
+    """Return columns, and the weights, of the rows that have one."""
+    if weights is None:
+        return [*columns, np.ones(len(columns[0]))]
+    return [column[weights > 0.0] for column in (*columns, weights)]
 
 
 def _sum(parts: IntArray, *values: FloatArray) -> list[FloatArray]:
     """Return the sums of numbers over the rows of each part."""
     return [np.bincount(parts, each).astype(np.float64) for each in values]
-
-
-def _count(parts: IntArray, weights: FloatArray) -> IntArray:
-    """Return the rows of each part that have a weight."""
-    return np.bincount(parts[weights > 0.0], minlength=int(parts.max()) + 1)

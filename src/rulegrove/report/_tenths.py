@@ -85,8 +85,8 @@ def _tell_times(given: Given, risks: FloatArray, baseline: Baseline | None) -> d
     assert given.times is not None
     moment = choose_moment(given.times)
     line = count_survivors(given.times, risks, baseline, moment)
-    said = f"Predicted share without an event at time {moment:.4g}"
-    return _tell(given.name, [line], said, "Share by Kaplan and Meier")
+    said = f"Predicted share at time {moment:.4g}"
+    return _tell(given.name, [line], said, "Share without an event by Kaplan and Meier")
 
 
 def describe_survival(given: Given | None, lines: Sequence[Line], terms: Sequence[Term]) -> dict[str, Any] | None:

@@ -56,7 +56,8 @@ def write_report(
     training : bool, optional
         Whether the model was fitted on these rows (or some of them), which flatters it: the page then calls them so,
         and draws no charts of them where it has held-out rows. By default they are taken for new rows, unless they are
-        as many as those of the fit and every rule holds on as many of them as it did there.
+        as many as those of the fit and every rule holds on as many of them as it did there. Of survival times that is
+        not found out; say so.
     exposure, offset : array-like of shape (n_samples,), optional
         As in `fit`: rates are then judged by their exposure.
     selector : RuleAttributeSelector, optional

@@ -190,7 +190,7 @@ function listAttributes(shares) {
 
 function showAttributes() {
   const found = attributeShares(termsShown());
-  const whose = severalScores() ? ` for the ${scoreName()}` : "";
+  const whose = severalScores() ? ` for ${scoreReference()}` : "";
   const unused = report.features.length - found.length;
   const words =
     `The importance of each term${whose}, shared equally among its attributes.` +
