@@ -13,7 +13,7 @@ from rulegrove.design.bits import BitMatrix, RuleProgram
 from rulegrove.design.linear import LinearTerms
 
 BLOCK_ROWS = 32768  # rows whose bits and linear terms exist at a time
-_MAX_DISTINCT_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
+MOST_WEIGHTS = 16  # up to here rows are grouped by weight and pairs are counted as integers
 _STRIP_RULES = 256  # rules of a thread's task in a matrix product
 _DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights: 16 MB
 
@@ -256,7 +256,9 @@ class Statistics:
         if self.rule_gram.dtype == np.int64:
             bits.add_gram(self.rule_gram[fold], n_threads)
         else:
-            self.rule_gram[fold] += weight * bits.gram(n_threads)
+            gram, counts = self.rule_gram[fold], bits.gram(n_threads)
+            for strip in (slice(start, start + _STRIP_RULES) for start in range(0, self.n_rules, _STRIP_RULES)):
+                gram[strip] += weight * counts[strip]
 
     def _add_pair_weights(self, fold: int, bits: BitMatrix, weights: FloatArray, n_threads: int) -> None:
         """Add weights of pairs by matrix products of the expanded bits."""
@@ -448,7 +450,7 @@ def divide_rows(
     n_distinct = 1
     if weights is not None:
         distinct, positions = np.unique(weights, return_inverse=True)
-        if len(distinct) <= _MAX_DISTINCT_WEIGHTS:
+        if len(distinct) <= MOST_WEIGHTS:
             n_distinct = len(distinct)
             groups = groups * n_distinct + positions
     for group in np.unique(groups[groups >= 0]):

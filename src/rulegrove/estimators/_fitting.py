@@ -65,7 +65,8 @@ class Plan:
     keeps : bool
         Whether the statistics of solved pools are kept.
     screens : bool
-        Whether rows drawn from a larger table choose these terms, which alone are then counted over all of its rows.
+        Whether rows drawn from a larger table, or rows whose weights are rounded, choose these terms, which alone are
+        then counted over all rows as they are.
     """
 
     growth: Growth
@@ -272,11 +273,12 @@ def solve_pools(grown: Sequence[Grown], plan: Plan, progress: Progress) -> list[
 
 
 def count_rows(grown: Grown, plan: Plan, progress: Progress) -> Iterator[Counted]:
-    """Yield the counts of the requests of a pool over the rows in memory."""
+    """Yield the counts of the requests of a pool over the rows in memory: nearly so where these only screen."""
+    data = grown.data.level_weights() if plan.screens else grown.data
     for request in grown.requests(plan):
         stage = progress.stage("Screening rules" if plan.screens else "Counting rules")
         candidates, sides = (request.rules, request.linear), request.sides(plan.folds)
-        yield count_candidates(grown.data, candidates, sides, plan.n_threads, stage)
+        yield count_candidates(data, candidates, sides, plan.n_threads, stage)
 
 
 def recount_pool(pool: Pool, grown: Grown, plan: Plan, counted: Iterator[Counted]) -> Pool:

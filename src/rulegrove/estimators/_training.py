@@ -10,10 +10,12 @@ from sklearn.utils import check_random_state
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._warn import warn_user
 from rulegrove.columns import CHUNK_ROWS, Columns
+from rulegrove.design.statistics import MOST_WEIGHTS
 from rulegrove.estimators._units import PLAIN, Units, shift
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 
 NEVER_HELD_OUT = -1
+N_LEVELS = 8  # of weights, where pairs of rules need no more
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,31 @@ class TrainingData:
     def factors(self) -> FloatArray:
         """What scores of each output are multiplied by."""
         return np.ones(len(self.offsets)) if self.scales is None else self.scales
+
+    @property
+    def has_many_weights(self) -> bool:
+        """Whether pairs of rules are not counted for each weight by itself, but take ten times as long."""
+        return self.weights is not None and np.unique(self.weights[self.rows]).size > MOST_WEIGHTS
+
+    def level_weights(self) -> "TrainingData":
+        """Return nearly the same data with few weights, for pairs of rules are then counted and not multiplied.
+
+        Rows are divided by their weights into parts that weigh alike, and all rows of a part have its mean. Targets
+        make up for that, so that what a row pulls by stays the same.
+        """
+        if self.weights is None or not self.has_many_weights:
+            return self
+        own = self.weights[self.rows]
+        rising = np.sort(own)
+        shares = np.cumsum(rising) / rising.sum()
+        edges = np.unique(rising[np.searchsorted(shares, np.arange(1, N_LEVELS) / N_LEVELS)])
+        places = np.searchsorted(edges, own)
+        filled, places = np.unique(places, return_inverse=True)
+        levels = np.bincount(places, own, filled.size) / np.bincount(places, minlength=filled.size)
+        weights, targets = np.zeros_like(self.weights), self.targets.copy()
+        weights[self.rows] = levels[places]
+        targets[self.rows] *= (own / levels[places])[:, None]
+        return replace(self, weights=weights, targets=targets)
 
     def of_output(self, output: int) -> "TrainingData":
         """Return the same rows with one of the outputs."""

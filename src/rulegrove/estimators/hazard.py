@@ -202,34 +202,24 @@ class Hazard(Rate):
 
     def _add(self, rows: IntArray, held_out: BoolArray, scores: FloatArray) -> FloatArray:
         """Return what each row of a fold adds to the partial likelihood, by every line of scores of all rows."""
-        without = rows[~held_out[rows]]
         assert self.times is not None
-        of_all, of_rest = self.times.take(rows), self.times.take(without)
-        fold = held_out[rows]
+        times, rest = self.times.take(rows), ~held_out[rows]
         weights = np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
-        grid = np.unique(of_all.time[of_all.event])
-        added = np.zeros(scores.shape[:2])
         shares = weights / weights.mean()  # the unit of weights would be told as a loss
+        grid = np.unique(times.time[times.event])
+        watched, event = _Watched.of(times, grid), times.event
+        of_rest, ends = watched.take(rest), watched.until[event] - 1
+        counts = np.bincount(watched.until[rest & event] - 1, weights[rest & event], grid.size)
+        added = np.zeros(scores.shape[:2])
         for place, own in enumerate(scores[:, :, 0]):
             risk = shares * np.exp(own - own.max())
-            total = _sum_at_risk(of_all, risk, grid)
-            rest = _sum_at_risk(of_rest, risk[~fold], grid)
+            at_risk, others = watched.add_up(risk), of_rest.add_up(risk[rest])
             with np.errstate(divide="ignore", invalid="ignore"):
-                logs, share = np.log(total), (total - rest) / total
-                lost = np.where(rest > 0.0, -np.log1p(-np.minimum(share, 1.0 - 1e-15)), 0.0)
-            others = of_rest.event
-            counts = np.bincount(np.searchsorted(grid, of_rest.time[others]), weights[~fold][others], len(grid))
-            per_risk = np.divide(
-                counts * lost, total - rest, out=np.zeros(len(grid)), where=total - rest > 1e-12 * total
-            )
-            until = np.concatenate([[0.0], np.cumsum(per_risk)])
-            seen = until[np.searchsorted(grid, of_all.time, side="right")]
-            if of_all.entry is not None:
-                seen = seen - until[np.searchsorted(grid, of_all.entry, side="right")]
-            added[place] = -risk * seen
-            event = of_all.event
-            at = np.searchsorted(grid, of_all.time[event])
-            added[place, event] += weights[event] * (own[event] - own.max() - logs[at])
+                logs, share = np.log(at_risk), (at_risk - others) / at_risk
+                lost = np.where(others > 0.0, -np.log1p(-np.minimum(share, 1.0 - 1e-15)), 0.0)
+            per_risk = np.divide(counts * lost, at_risk - others, out=np.zeros(grid.size), where=share > 1e-12)
+            added[place] = -risk * watched.follow(per_risk)
+            added[place, event] += weights[event] * (own[event] - own.max() - logs[ends])
         return added
 
     def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> HazardFigures:  # type: ignore[override]
@@ -305,16 +295,38 @@ def expose_rows(times: SurvivalTimes, weights: FloatArray | None, hazard: Baseli
     return rates, exposure if weights is None else weights * exposure
 
 
-def _sum_at_risk(times: SurvivalTimes, values: FloatArray, grid: FloatArray) -> FloatArray:
-    """Return the sum of values of rows at risk at each time of a grid."""
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """At which times of a grid each row is at risk: from the place `since` on, and no more from `until` on."""
 
-    def count_after(moments: FloatArray) -> FloatArray:
-        """Return the sum of values of rows whose moment is at each time of the grid or later."""
-        ends = np.bincount(np.searchsorted(grid, moments, "right"), values, len(grid) + 1)
-        return np.asarray(np.cumsum(ends[::-1])[::-1][1:])
+    since: IntArray | None
+    until: IntArray
+    n_times: int
 
-    sums = count_after(times.time)
-    return sums if times.entry is None else sums - count_after(times.entry)
+    @classmethod
+    def of(cls, times: SurvivalTimes, grid: FloatArray) -> "_Watched":
+        """Return the places of rows."""
+        since = None if times.entry is None else np.searchsorted(grid, times.entry, "right")
+        return cls(since, np.searchsorted(grid, times.time, "right"), grid.size)
+
+    def take(self, rows: BoolArray) -> "_Watched":
+        """Return those of some rows."""
+        return _Watched(None if self.since is None else self.since[rows], self.until[rows], self.n_times)
+
+    def add_up(self, values: FloatArray) -> FloatArray:
+        """Return the sum of values of rows at risk at each time."""
+
+        def after(places: IntArray) -> FloatArray:
+            ends = np.bincount(places, values, self.n_times + 1)
+            return np.asarray(np.cumsum(ends[::-1])[::-1][1:])
+
+        sums = after(self.until)
+        return sums if self.since is None else sums - after(self.since)
+
+    def follow(self, steps: FloatArray) -> FloatArray:
+        """Return for each row the sum of steps at the times at which it is at risk."""
+        sums = np.concatenate([[0.0], np.cumsum(steps)])
+        return np.asarray(sums[self.until] if self.since is None else sums[self.until] - sums[self.since])
 
 
 def judge_hazards(

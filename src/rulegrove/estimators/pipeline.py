@@ -368,8 +368,8 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
         if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)
     again = refits and settings.is_open("solver") and settings.validates
-    screens = again and data.drawn is not None
-    if settings.is_open("honest_cv") and (settled.honest or screens):
+    large = again and data.drawn is not None
+    if settings.is_open("honest_cv") and (settled.honest or large):
         n_folds = autos.count_honest(n_folds, data.n_counted)
     return Plan(
         growth=growth,
@@ -381,7 +381,7 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
         refits=again,
-        screens=screens,
+        screens=large or (again and data.rows.size > autos.SEARCH_ROWS and data.has_many_weights),
         keeps=not refits,
     )
 
