@@ -8,8 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
+from rulegrove import RuleEnsembleRegressor
 from rulegrove.columns import Columns, Feature
-from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, TrainingData, assign_folds, make_rng, warn_constant
+from rulegrove.estimators._training import (
+    N_LEVELS,
+    NEVER_HELD_OUT,
+    Encoded,
+    TrainingData,
+    assign_folds,
+    make_rng,
+    warn_constant,
+)
+from rulegrove.estimators.autos import SEARCH_ROWS
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
 
 
@@ -211,3 +221,43 @@ def test_fewer_groups_than_folds_are_refused():
     data = make_data(np.ones((40, 1)), ROWS)
     with pytest.raises(InvalidInputError, match="cv=5 folds need at least 5 groups; `groups` has 4"):
         assign_folds(5, data, None, None, None, np.random.default_rng(0), ROWS % 4)
+
+
+def weighted_data(weights):
+    """Training data of these weights, with targets that differ in every row."""
+    values = np.random.default_rng(0).normal(size=len(weights))
+    return make_data(np.arange(2.0 * len(weights)).reshape(-1, 2), values, weights)
+
+
+@settings(deadline=None)
+@given(weights=st.lists(st.floats(1e-3, 1e6), min_size=30, max_size=200, unique=True).map(np.array))
+def test_few_weights_stand_for_many_and_rows_pull_as_before(weights):
+    weights[::7] = 0.0
+    data = weighted_data(weights)
+    levelled = data.level_weights()
+    assert data.has_many_weights
+    assert len(np.unique(levelled.weights[data.rows])) <= N_LEVELS
+    assert not levelled.has_many_weights
+    np.testing.assert_allclose(levelled.weights.sum(), weights.sum())
+    pulls = weights[data.rows, None] * data.targets[data.rows]
+    np.testing.assert_allclose(levelled.weights[data.rows, None] * levelled.targets[data.rows], pulls, rtol=1e-9)
+    assert (np.diff(levelled.weights[np.argsort(weights)]) >= 0.0).all()
+    np.testing.assert_array_equal(levelled.weights == 0.0, weights == 0.0)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([0.0, 1.0, 2.0, 3.0])])
+def test_weights_that_are_few_stay_as_they_are(weights):
+    data = make_data(np.arange(8.0).reshape(-1, 2), np.arange(4.0), weights)
+    assert data.level_weights() is data
+
+
+def test_what_is_told_of_rules_goes_by_the_weights_as_they_are():
+    """Many weights are rounded while rules are chosen; supports and means are of the rows as they were given."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(SEARCH_ROWS + 500, 3)), rng.lognormal(size=SEARCH_ROWS + 500)
+    y = np.where(X[:, 0] > 0.3, 2.0, 0.0) + X[:, 1] + rng.normal(size=len(X))
+    model = RuleEnsembleRegressor(n_candidates=100, terms="rules", random_state=0).fit(X, y, sample_weight=weights)
+    for row, holds in zip(model.rules_, np.asarray(model.transform_rules(X)).T, strict=True):
+        own = weights * holds
+        assert row.support == pytest.approx(own.sum() / weights.sum(), rel=1e-9)
+        assert row.mean_target == pytest.approx(own @ y / own.sum(), rel=1e-6)
