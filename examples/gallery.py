@@ -1,6 +1,14 @@
-"""Draw every picture of docs/gallery.md into docs/gallery/."""
+"""Draw every picture of docs/gallery.md and docs/targets.md into docs/gallery/.
 
+The examples of docs/targets.md are run as they stand there, and what they print is written beneath them.
+"""
+
+import contextlib
+import io
+import re
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -37,6 +45,11 @@ from rulegrove.plots import (
 )
 
 FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
+TARGETS = FOLDER.parent / "targets.md"
+EXAMPLE = re.compile(  # its code, what it prints, and its picture
+    r"```python\n(?P<code>.*?)```\n\n```text\n.*?```\n(?P<rest>(?:\n!\[[^]]*\]\(gallery/(?P<picture>\w+)\.png\))?)",
+    re.DOTALL,
+)
 
 
 def save(display: Display, name: str) -> None:
@@ -120,6 +133,25 @@ def draw_selection() -> None:
     save(VotesDisplay.from_estimator(RuleAttributeSelector(random_state=0).fit(frame, data.y)), "votes")
 
 
+def draw_targets() -> None:
+    """Run the examples of docs/targets.md, draw their pictures, and write beneath them what they print."""
+    page = TARGETS.read_text()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        TARGETS.write_text(EXAMPLE.sub(_run_example, page))
+
+
+def _run_example(example: re.Match[str]) -> str:
+    """Return an example with what it prints now, its picture drawn."""
+    names: dict[str, Any] = {}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example["code"], TARGETS.name, "exec"), names)
+    if example["picture"]:
+        save(names["display"], example["picture"])
+    told = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+    return f"```python\n{example['code']}```\n\n```text\n{told}\n```\n{example['rest']}"
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     FOLDER.mkdir(exist_ok=True)
@@ -129,3 +161,4 @@ if __name__ == "__main__":
     draw_rates()
     draw_survival()
     draw_selection()
+    draw_targets()
