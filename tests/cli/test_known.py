@@ -14,6 +14,8 @@ import pytest
 from rulegrove import RuleEnsembleRegressor, load_model
 from rulegrove.cli import places
 from rulegrove.cli.evidence import describe_evidence
+from rulegrove.cli.large import read_large
+from rulegrove.cli.options import Columns
 from rulegrove.cli.output import plain
 from rulegrove.cli.reading import read_table
 from rulegrove.inspection import rule_evidence
@@ -171,16 +173,15 @@ def test_evidence_is_of_rates(read_json, rates, claims, write, known):
     assert told == json.loads(json.dumps(plain(describe_evidence(expected))))
 
 
-def test_evidence_of_parts_takes_weights_but_no_exposure(read_json, refuse, rates, claims, write):
+@pytest.mark.parametrize("known", [(), ("--exposure", EXPOSURE)])
+def test_evidence_of_parts_is_that_of_the_whole_table(read_json, rates, claims, write, known):
     half = claims.slice(300).append_column("weight", pa.array([2.0] * 300))
     parts = [write(half.slice(start, 150), f"{start}.parquet") for start in (0, 150)]
-    words = ("evidence", rates[0], *parts, "-t", "claims")
-    whole = ("evidence", rates[0], write(half), "-t", "claims", "--weights", "weight")
-    found, truth = (read_json(*one)["rules"] for one in ((*words, "--weights", "weight"), whole))
+    words = ("-t", "claims", "--weights", "weight", *known)
+    found, truth = (read_json("evidence", rates[0], *files, *words)["rules"] for files in (parts, [write(half)]))
     assert [row["n_held"] for row in found] == [row["n_held"] for row in truth]
-    assert [row["mean_target"] for row in found] == pytest.approx([row["mean_target"] for row in truth])
-    says = "`--exposure` is for rules tested on one table that is read whole; leave it out."
-    refuse(*words, "--exposure", EXPOSURE, says=says)
+    for name in ("mean_target", "p_value", "p_value_given_others", "mean_target_low"):
+        assert [row[name] for row in found] == pytest.approx([row[name] for row in truth])
 
 
 def test_exports_multiply_by_the_exposure(run, refuse, rates, claims, tmp_path):
@@ -240,7 +241,6 @@ def test_what_does_not_go_together_is_one_line(refuse, fitted, rates, claims, wr
         "fit", data, *RATE[:4], "--exposure", "claims", *quiet, says="`--exposure` and `--target` both name 'claims'"
     )
     refuse("fit", data, *RATE[:4], "--exposure", "years", *quiet, says="`--exposure` names 'years', which is no column")
-    refuse("fit", data, *RATE, "--evidence", "split", *quiet, says="as they are, without `--exposure` or `--offset`")
     refuse("fit", data, "-t", "claims", "--loss", "gamma", *quiet, says="`--loss gamma` is for targets of more than 0")
     refuse("fit", data, *RATE, "--number", EXPOSURE, *quiet, says="which is no attribute here")
     refuse("predict", other, others, "--exposure", "Farbe", says="`--exposure` is for models of rates")
@@ -312,3 +312,16 @@ def test_a_level_that_a_model_does_not_have(run, refuse, claims, write, tmp_path
     run("fit", data, "-t", MILEAGE, "--loss", "quantile", "--quantile", "0.1,0.9", "-o", model, "-q", *FEW)
     says = "`--label` names 'median', which the model does not have. It has '0.1', '0.9'."
     refuse("explain", model, data, "--row", 0, "--label", "median", says=says)
+
+
+def test_rows_of_parts_are_shown_with_their_exposure(claims, write):
+    """Reports of parts had rates without the weights by which exposures count."""
+    files = [write(claims.slice(start, 300), f"{start}.parquet") for start in (0, 300)]
+    known = {"exposure": EXPOSURE, "n_jobs": 1}
+    training = read_large(files, ["claims"], Columns(), None, None, **known)
+    rows, y, found = training.show(RuleEnsembleRegressor(loss="poisson"))
+    table = claims.slice(0, 600)
+    assert EXPOSURE not in rows.column_names
+    np.testing.assert_array_equal(y, table["claims"].to_numpy())
+    assert list(found) == ["exposure"]
+    np.testing.assert_array_equal(found["exposure"], table[EXPOSURE].to_numpy())

@@ -63,15 +63,17 @@ def test_a_fit_of_times_is_the_one_in_memory(run, read_json, folder, tmp_path, r
     for number, start in enumerate(range(0, 300, 100)):
         here = slice(start, start + 100)
         part = X.slice(start, 100).append_column("years", pa.array(years[here]))
-        part = part.append_column("died", pa.array(died[here])).append_column("since", pa.array(since[here]))
+        part = part.append_column("status", pa.array(np.where(died[here], "dead", "alive")))
+        part = part.append_column("since", pa.array(since[here]))
         pq.write_table(part, folder / f"{number}.parquet")
-    words = ["-t", "years", "--event", "died", "--entry", "since"]
+    words = ["-t", "years", "--event", "status=dead", "--entry", "since"]
     result = run("fit", folder, *words, "-o", tmp_path / "model.json", *FAST, "--selection", "min")
     assert "'years': survival times, " in result.stderr
+    assert "  event       'status=dead'\n" in result.stderr
     expected = RuleEnsembleSurvival(**{**SETTINGS, "selection": "min"}).fit(X, (since, years, died))
     model = load_model(tmp_path / "model.json")
     np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
-    training = read_large([folder], ["years"], Columns(), None, None, event="died", entry="since", n_jobs=1)
+    training = read_large([folder], ["years"], Columns(), None, None, event="status=dead", entry="since", n_jobs=1)
     rows, times, _ = training.show(model)  # for a report
     assert rows.column_names == X.column_names
     np.testing.assert_array_equal(times.to_columns(), np.column_stack([since, years, died]))

@@ -322,6 +322,21 @@ def test_a_row_that_cannot_be_is_named(write, model, name, value, words):
 
 
 @pytest.mark.parametrize(
+    ("words", "event"),
+    [(("Yes", "no"), "died"), (("dead", "alive"), "died=dead"), ((2.0, 1.0), "died=2"), ((True, False), "died=true")],
+)
+def test_events_are_told_by_words(write, words, event):
+    table = make_patients().drop_columns(["entry", "f", "w"])
+    came = table["died"].to_pylist()
+    told = table.set_column(
+        table.column_names.index("died"), "died", pa.array([words[0 if one else 1] for one in came])
+    )
+    found = engines.fit(make(), write(told), "time", event=event)
+    assert_same(found, engines.fit(make(), table, "time", event="died"))
+    assert engines.score(found, told, "time", event=event) == engines.score(found, table, "time", event="died")
+
+
+@pytest.mark.parametrize(
     ("model", "arguments", "words"),
     [
         (make(), {}, "Survival times need `event`, the name of the column that tells whether the event came"),
@@ -329,7 +344,8 @@ def test_a_row_that_cannot_be_is_named(write, model, name, value, words):
         (make(), {"event": "died", "entry": "since"}, "`entry` names 'since', which is no column"),
         (make(), {"event": "time"}, "`target`, `event` and `entry` name 'time' twice"),
         (make(), {"event": "f"}, "Events must be 1 or 0; got "),
-        (make(), {"event": "c"}, "Column 'c' must be numbers; got string"),
+        (make(), {"event": "c"}, "Say which word is the event: 'c="),
+        (make(), {"event": "year=1"}, "`event` names 'year', which is no column"),
         (make(), {"event": "died", "exposure": "f"}, "`exposure` and `offset` are not for survival times"),
         (make(), {"event": "died", "offset": "f"}, "`exposure` and `offset` are not for survival times"),
         (make(), {"event": "died", "keep_statistics": True}, "of one number, not of survival times; fit all rows anew"),

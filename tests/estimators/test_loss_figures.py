@@ -6,16 +6,15 @@ import pytest
 from rulegrove.estimators.figures import UNKNOWN, tell_held_out
 from rulegrove.estimators.loss_figures import HazardFigures
 from rulegrove.estimators.loss_judging import judge_levels, judge_rates, judge_several
-from rulegrove.losses import Gamma, Poisson
 
 Y = np.array([1.0, 2.0, 4.0, 1.0])
-RATES = judge_rates(Poisson(), Y, np.log([1.5, 1.5, 3.0, 1.0]), None, base=2.0)
+RATES = judge_rates(1.0, Y, np.log([1.5, 1.5, 3.0, 1.0]), None, base=2.0)
 LEVELS = judge_levels((0.1, 0.5), Y, np.array([[1.0, 2.0]] * 4), None, base=np.array([0.5, 1.0]))
 SEVERAL = judge_several(("a", "b"), np.column_stack([Y, Y**2]), np.column_stack([Y + 0.5, Y**2]))
 CONSTANT = judge_several(("a", "b"), np.ones((4, 2)), np.ones((4, 2)))
 HAZARDS = HazardFigures(100, True, False, 0.7123, 40)
 NO_PAIR = HazardFigures(3, True, False, np.nan, 1)
-ALL = [RATES, LEVELS, SEVERAL, CONSTANT, HAZARDS, NO_PAIR, judge_rates(Gamma(), Y, np.zeros(4), None, base=1.0)]
+ALL = [RATES, LEVELS, SEVERAL, CONSTANT, HAZARDS, NO_PAIR, judge_rates(2.0, Y, np.zeros(4), None, base=1.0)]
 
 
 @pytest.mark.parametrize("figures", ALL, ids=lambda own: type(own).__name__)

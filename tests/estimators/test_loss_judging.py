@@ -1,5 +1,7 @@
 """Figures of rates, quantiles and several numbers against scikit-learn and plain loops."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,25 +9,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import (
     d2_pinball_score,
     d2_tweedie_score,
-    mean_gamma_deviance,
     mean_pinball_loss,
-    mean_poisson_deviance,
     mean_squared_error,
     mean_tweedie_deviance,
     r2_score,
 )
 
 from rulegrove.estimators.loss_judging import RateAgreement, divide_evenly, judge_levels, judge_rates, judge_several
-from rulegrove.losses import Gamma, Poisson, Tweedie
 
-LOSSES = {
-    1.0: (Poisson(), mean_poisson_deviance),
-    2.0: (Gamma(), mean_gamma_deviance),
-    1.4: (
-        Tweedie(1.4),
-        lambda y, mean, sample_weight: mean_tweedie_deviance(y, mean, sample_weight=sample_weight, power=1.4),
-    ),
-}
+POWERS = (1.0, 1.4, 2.0)
 
 
 def draw(power, n_rows=60, seed=0):
@@ -37,12 +29,12 @@ def draw(power, n_rows=60, seed=0):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("power", LOSSES)
+@pytest.mark.parametrize("power", POWERS)
 def test_deviances_are_those_of_scikit_learn(power, weighted):
-    loss, deviance = LOSSES[power]
+    deviance = partial(mean_tweedie_deviance, power=power)
     y, predicted, weights = draw(power)
     own = weights if weighted else None
-    figures = judge_rates(loss, y, np.log(predicted), own, base=1.3)
+    figures = judge_rates(power, y, np.log(predicted), own, base=1.3)
     assert figures.deviance == pytest.approx(deviance(y, predicted, sample_weight=own), rel=1e-12)
     assert figures.base_deviance == pytest.approx(deviance(y, np.full(60, 1.3), sample_weight=own), rel=1e-12)
     assert figures.d2 == pytest.approx(1.0 - figures.deviance / figures.base_deviance)
@@ -51,7 +43,7 @@ def test_deviances_are_those_of_scikit_learn(power, weighted):
     assert (figures.n_rows, figures.weighted) == (60, weighted)
 
 
-@pytest.mark.parametrize("power", LOSSES)
+@pytest.mark.parametrize("power", POWERS)
 def test_parts_agree_as_the_score_of_scikit_learn_on_all_rows_does(power):
     y, predicted, weights = draw(power)
     parts = [RateAgreement.of(power, y[rows], predicted[rows], weights[rows]) for rows in (slice(0, 7), slice(7, 60))]
@@ -62,15 +54,15 @@ def test_parts_agree_as_the_score_of_scikit_learn_on_all_rows_does(power):
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 2**32), power=st.sampled_from(list(LOSSES)))
+@given(seed=st.integers(0, 2**32), power=st.sampled_from(POWERS))
 def test_a_weight_counts_as_so_many_rows(seed, power):
     y, predicted, _ = draw(power, 20, seed)
     counts = np.random.default_rng(seed).integers(0, 4, 20)
     counts[:2] = 2
-    rows, loss = np.repeat(np.arange(20), counts), LOSSES[power][0]
+    rows = np.repeat(np.arange(20), counts)
     here = counts > 0
-    one = judge_rates(loss, y[here], np.log(predicted[here]), counts[here].astype(float), base=1.0)
-    two = judge_rates(loss, y[rows], np.log(predicted[rows]), None, base=1.0)
+    one = judge_rates(power, y[here], np.log(predicted[here]), counts[here].astype(float), base=1.0)
+    two = judge_rates(power, y[rows], np.log(predicted[rows]), None, base=1.0)
     for name in ("d2", "deviance", "base_deviance", "mean", "predicted_mean"):
         assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9)
     agreed = [
@@ -86,14 +78,14 @@ def test_a_weight_counts_as_so_many_rows(seed, power):
     np.testing.assert_allclose(first.below, second.below)
 
 
-@pytest.mark.parametrize("power", LOSSES)
+@pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("value", [1.0, 1.1, np.e, 3e-9, 4e12])
 def test_rates_that_are_one_are_met_or_not(power, value):
     """What there is to explain was a rounding error, by which that of the predictions was divided."""
     y, weights = np.full(30, value), np.linspace(0.1, 2.0, 30)
     for predicted, expected in ((y * (1.0 + 1e-15), 1.0), (y * 1.5, 0.0)):
         assert RateAgreement.of(power, y, predicted, weights).score == expected
-        figures = judge_rates(LOSSES[power][0], y, np.log(predicted), weights, base=value * (1.0 - 1e-15))
+        figures = judge_rates(power, y, np.log(predicted), weights, base=value * (1.0 - 1e-15))
         assert figures.d2 == expected
 
 
@@ -101,13 +93,13 @@ def test_rates_that_are_one_are_met_or_not(power, value):
 def test_rows_of_which_none_had_an_event_are_judged(power):
     y = np.zeros(5)
     assert RateAgreement.of(power, y, y + 0.5, np.ones(5)).score == 0.0
-    figures = judge_rates(LOSSES[power][0], y, np.log(y + 0.5), None, base=0.0)
+    figures = judge_rates(power, y, np.log(y + 0.5), None, base=0.0)
     assert (figures.d2, figures.base_deviance) == (0.0, 0.0)
     assert np.isfinite(figures.deviance)
 
 
 def test_huge_scores_are_judged_without_a_warning():
-    figures = judge_rates(Poisson(), np.array([1.0, 2.0]), np.array([0.0, 400.0]), None, base=1.5)
+    figures = judge_rates(1.0, np.array([1.0, 2.0]), np.array([0.0, 400.0]), None, base=1.5)
     assert figures.d2 < -1e100
 
 

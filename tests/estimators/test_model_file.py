@@ -41,6 +41,7 @@ from rulegrove.estimators.model_file import dump_model, parse_model, save_model
 from rulegrove.estimators.outputs import PerOutput
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.export import to_text
+from rulegrove.losses import Squared, Tweedie
 from target_kinds import KINDS, draw, make
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -274,6 +275,34 @@ def test_solvers_come_back(solver):
     for name, value in model.solver_.get_params().items():
         np.testing.assert_array_equal(loaded.solver_.get_params()[name], value)
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_losses_of_solvers_come_back():
+    """Models that were fitted by `Glmnet(loss=Tweedie(1.2))` came back without it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = rng.poisson(np.exp(X[:, 0])) * rng.gamma(2.0, size=120)
+    settings = {"n_candidates": 20, "cv": 2, "random_state": 0, "loss": "tweedie", "power": 1.2}
+    model = RuleEnsembleRegressor(**settings, solver=Glmnet(loss=Tweedie(1.2))).fit(X, y)
+    document = document_of(model)
+    loaded = parse_model(json.dumps(document).encode())
+    assert loaded.solver.loss == loaded.solver_.loss == Tweedie(1.2)
+    np.testing.assert_array_equal(clone(loaded).fit(X, y).predict(X), model.predict(X))
+    for bad in ({"power": 3.0}, {"level": 0.5}, {"power": "x"}):
+        document["parameters"]["solver"]["parameters"]["loss"]["parameters"] = bad
+        with pytest.raises(InvalidInputError, match="loss"):
+            parse_model(json.dumps(document).encode())
+
+
+class Own(Squared):
+    """A loss of a user's own."""
+
+
+def test_a_loss_of_a_users_own_is_refused():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = RuleEnsembleRegressor(n_candidates=10, cv=2, random_state=0, solver=Glmnet(loss=Own())).fit(X, X[:, 0])
+    with pytest.raises(InvalidInputError, match="loss Own of the solver is none of"):
+        dump_model(model)
 
 
 def test_parameters_that_json_cannot_hold_have_their_defaults():
@@ -826,6 +855,7 @@ HOSTILE_VALUES = [
     *({"float": "nan"}, {"float": 1}, {"omitted": "x"}, {"pairs": [[[], 1]]}, {"pairs": [[1, 2]]}, {"slope": 1}),
     *({"__reduce__": ["os.system", ["true"]]}, {"py/object": "os.system"}, {"$ref": "#"}, [0] * 1000),
     *({"solver": "Glmnet", "parameters": {}}, {"solver": "Glmnet", "parameters": {"relax": "x"}}, "Glmnet", "auto"),
+    *({"loss": "tweedie", "parameters": {}}, {"loss": "tweedie", "parameters": {"power": "x"}}),
 ]
 
 

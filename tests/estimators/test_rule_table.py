@@ -377,3 +377,15 @@ def test_words_stand_below_the_figures_where_the_terminal_is_narrow(monkeypatch)
 def test_names_in_thresholds_do_not_reach_the_terminal():
     table = RuleTable([make_term(returns=0.5, thresholds="a\x1b[2J\nb <= 1 to 2")])
     assert table.to_cells()["rule"] == ["a <= 0.123456789\n(a\\x1b[2J\\nb <= 1 to 2)"]
+
+
+def test_a_quantile_is_called_by_its_name():
+    """It was the "mean target"."""
+    terms = [make_term(k, **OF_NO_CLASS, mean_target=float(k)) for k in (1, 2)]
+    table = RuleTable(terms, ("mean_target",), "90 % quantile")
+    for one in (table, table[:1], table.take([1])):
+        assert "90 % quantile" in repr(one).splitlines()[0]
+        assert ">90 % quantile</th>" in one._repr_html_()
+        assert "mean_target" not in one.to_dict()
+    assert table.to_frame()["90 % quantile"].tolist() == [1.0, 2.0]
+    assert RuleTable(terms, ("mean_target",), "mean rate").to_dict()["mean_target"] == [1.0, 2.0]

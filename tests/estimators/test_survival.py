@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from rulegrove import RuleEnsembleSurvival
 from rulegrove.exceptions import InvalidInputError
@@ -139,6 +139,13 @@ def test_rows_of_weight_zero_do_not_count():
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.score(X, Y, weights) == other.score(X, spoilt, weights)
     assert one.held_out_.n_events == Y[weights > 0.0, 1].sum()
+
+
+def test_a_splitter_that_wants_classes_is_given_the_events():
+    """It was given rates, of which there are as many as rows."""
+    found = make("survival", cv=StratifiedKFold(3)).fit(X, Y)
+    splits = list(StratifiedKFold(3).split(X, Y[:, 1] == 1.0))
+    np.testing.assert_array_equal(found.predict(X), make("survival", cv=splits).fit(X, Y).predict(X))
 
 
 def test_ties_are_counted_in_two_ways():

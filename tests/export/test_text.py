@@ -152,7 +152,7 @@ def test_quantiles_are_called_by_their_levels(quantiles):
         for name, coef in zip(QUANTILES, row.coefficients.values(), strict=True):
             assert not coef or f"{signed(coef)} for the {name}" in text
         if row.kind == "rule":
-            assert f"of the rows, where the median of the target is {row.mean_target:.4g}\n" in text
+            assert f"of the rows, where the median is {row.mean_target:.4g}\n" in text
     assert to_markdown(model).splitlines()[4] == "| rank | term | effect | support | median |"
 
 

@@ -172,6 +172,18 @@ def test_evidence_is_about_means_or_refused(kind):
     for rule, mean in zip(found.rules, found.mean_target.values, strict=True):
         held = model.transform_rules(X)[:, rule.rank - 1] > 0
         assert mean == pytest.approx(np.average(y[held] / exposure[held], weights=weights[held]))
+    if kind != "huber":
+        for ends in (found.mean_target.low, found.mean_target.low_all):
+            assert (ends >= 0.0).all()  # as rates are
+
+
+def test_intervals_of_rates_do_not_reach_below_none():
+    """Those of few rows and all rules at once did."""
+    model, X, y, known = fit("poisson")
+    few = {name: values[:12] for name, values in known.items()}
+    found = rule_evidence(model, X[:12], y[:12], **few)
+    assert found.mean_target.low.min() == found.mean_target.low_all.min() == 0.0
+    assert (found.mean_target.low <= found.mean_target.high).all()
 
 
 def test_words_of_outputs():

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from rulegrove import Glmnet, RuleEnsembleRegressor
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.plots import (
     ComparisonDisplay,
@@ -71,7 +72,24 @@ def test_comparison_and_path_name_what_coefficients_are_for(kind):
         assert shown(display.ax_.get_xlabel()) == ("Coefficient" if whose is None else f"Coefficient (for {whose})")
     path = PathDisplay.from_estimator(model, target=target)
     assert shown(path.ax_.get_ylabel()) == (f"Coefficient (for {WORDS[kind]})" if kind in WORDS else "Coefficient")
-    assert SelectionDisplay.from_estimator(model, target=target).ax_.get_ylabel() == "Held-out squared error"
+    units = {
+        **dict.fromkeys(("poisson", "tweedie"), " of rates over their mean"),
+        "gamma": " of amounts over their mean",
+        "survival": " of hazards over their mean",
+        **dict.fromkeys(("quantile", "quantiles", "absolute", "huber"), " of the pulls of the loss"),
+        **dict.fromkeys(("several", "separate"), " in standard deviations"),
+    }
+    label = SelectionDisplay.from_estimator(model, target=target).ax_.get_ylabel()
+    assert shown(label) == f"Held-out squared error{units[kind]}"
+
+
+def test_the_loss_of_a_solver_that_is_named_is_told():
+    """Losses of rates had no name, so that the picture failed."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.random.default_rng(1).poisson(np.exp(X[:, 0]))
+    model = RuleEnsembleRegressor(loss="poisson", solver=Glmnet(loss="poisson"), n_candidates=20, cv=2, random_state=0)
+    display = SelectionDisplay.from_estimator(model.fit(X, y))
+    assert shown(display.ax_.get_ylabel()) == "Held-out Poisson loss of rates over their mean"
 
 
 @every_kind

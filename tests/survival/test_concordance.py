@@ -61,6 +61,15 @@ def test_pairs_are_counted_as_by_a_loop(draw_times, seed, n_rows, n_ticks, late,
     assert math.isnan(found) or concordance(moved, 3.0 * scores + 1.0, weights) == pytest.approx(found, abs=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_the_unit_of_weights_does_not_matter(unit):
+    """Products of weights were no numbers."""
+    rng = np.random.default_rng(0)
+    times = SurvivalTimes(rng.exponential(size=50), rng.random(50) < 0.7)
+    scores, weights = rng.normal(size=50), rng.uniform(0.1, 2.0, 50)
+    assert concordance(times, scores, unit * weights) == pytest.approx(concordance(times, scores, weights), rel=1e-12)
+
+
 @pytest.mark.parametrize("case", R_CASES[::2], ids=lambda case: case["name"])
 def test_agreement_with_r(case):
     scores = np.array(case["x"], dtype=float) @ case["beta"]

@@ -46,14 +46,9 @@ def evidence(
     asked: dict[str, Any] = {"level": level, "false_discovery_rate": false_discovery_rate}
     beside = {"weights": weights, "exposure": exposure, "offset": offset}
     if is_large(data):
-        known = [option for option in ("exposure", "offset") if beside[option] is not None]
-        if known:
-            raise InvalidInputError(
-                f"`--{known[0]}` is for rules tested on one table that is read whole; leave it out."
-            )
         from rulegrove.cli.large import examine_large
 
-        found = examine_large(fitted, data, column, weights, **asked)
+        found = examine_large(fitted, data, column, beside, **asked)
     else:
         rows = read_labelled(fitted, data[0], [column], beside)
 

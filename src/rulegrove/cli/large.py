@@ -20,7 +20,7 @@ from rulegrove.cli.spreadsheets import mark_text
 from rulegrove.cli.training import check_text_target, check_values
 from rulegrove.cli.words import count
 from rulegrove.cli.writing import needs_marks
-from rulegrove.engines.beside import Beside, Known, as_times
+from rulegrove.engines.beside import NOTHING_KNOWN, Beside, Known, as_times
 from rulegrove.engines.examining import examine_over
 from rulegrove.engines.fitting import fit_over
 from rulegrove.engines.local import LocalEngine
@@ -68,24 +68,18 @@ class LargeTraining:
         """Fit a model, part by part."""
         if self.roles.categorical:
             model.set_params(categorical_features=self.facts.kinds["categories"])
-        roles, known = self.roles, self.layout.known
-        fit_over(
-            self.engine,
-            model,
-            roles.targets,
-            weights=roles.weights,
-            event=self.layout.beside.event,
-            entry=self.layout.beside.entry,
-            exposure=known.exposure,
-            offset=known.offset,
-            drop=roles.drop,
-        )
+        roles = self.roles
+        beside: dict[str, Any] = {**roles.known, **roles.spells.words}
+        fit_over(self.engine, model, roles.targets, weights=roles.weights, drop=roles.drop, **beside)
 
     def show(self, model: "Ensemble") -> tuple[Any, Any, Mapping[str, Any]]:
-        """Return attributes and target of rows to show a model on: a sample, of rates where there is an exposure."""
-        layout = replace(self.layout, kind=model.recall_target())
+        """Return attributes, target, exposure and offset of rows to show a model on: a sample."""
+        attributes, known = self.layout.attributes, self.roles.known
+        columns = (*attributes, *known.values())  # what is known is to be beside the target, not out of it
+        layout = replace(self.layout, attributes=columns, known=NOTHING_KNOWN, kind=model.recall_target())
         drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
-        return drawn.rows, drawn.y if layout.beside.event is None else as_times(drawn.y), {}
+        y = drawn.y if layout.beside.event is None else as_times(drawn.y)
+        return drawn.rows.select(attributes), y, {option: drawn.rows[name].to_numpy() for option, name in known.items()}
 
 
 def read_large(
@@ -106,8 +100,6 @@ def read_large(
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
     roles = find_roles(engine.schema.names, targets, columns, weights, None, exposure, offset, event, entry)
-    if roles.spells.word is not None:
-        raise InvalidInputError("A word of `--event` is for one table that is read whole; give a column of 1 and 0.")
     if {*roles.targets} & {*roles.numbers}:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
     types = {field.name: field.type for field in engine.schema}
@@ -117,7 +109,7 @@ def read_large(
     look, task = looks[roles.target], _find_task(looks, roles, types, columns.task)
     values = "classes" if task == "classification" else "numbers"
     known = Known(**roles.known)
-    beside = Beside(roles.targets[1:], roles.spells.event, roles.spells.entry)
+    beside = Beside(roles.targets[1:], roles.spells.event, roles.spells.entry, roles.spells.word)
     layout = Layout.of(
         list(types), roles.target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside
     )
@@ -134,7 +126,7 @@ def read_large(
         counts=look.counts or {},
         span=(look.low, look.high, look.mean),
         others={name: (looks[name].low, looks[name].high, looks[name].mean) for name in roles.targets[1:]},
-        known={**roles.known, **roles.spells.columns},
+        known={**roles.known, **roles.spells.words},
         kinds=sort_kinds(
             layout.attributes,
             lambda name: pa.types.is_temporal(types[name]) and name not in roles.categorical,
@@ -167,16 +159,17 @@ def examine_large(
     model: "Ensemble",
     paths: Sequence[Path],
     target: str,
-    weights: str | None,
+    beside: Mapping[str, str | None],
     level: float,
     false_discovery_rate: float,
 ) -> RuleEvidence:
-    """Test the rules of a model on tables that are not read into memory."""
+    """Test the rules of a model on tables that are not read into memory, with columns of weights, exposure, offset."""
     engine = open_large(paths)
-    name = find_name(engine.schema.names, target, "--target")
-    own = None if weights is None else find_name(engine.schema.names, weights, "--weights")
+    names = engine.schema.names
+    given = {option: find_name(names, name, f"--{option}") for option, name in beside.items() if name is not None}
+    model.set_params(verbose=int(shows_progress()))
     asking = Asking(level, false_discovery_rate)
-    return examine_over(engine, model.set_params(verbose=int(shows_progress())), name, asking=asking, weights=own)
+    return examine_over(engine, model, find_name(names, target, "--target"), asking=asking, **given)
 
 
 def predict_large(

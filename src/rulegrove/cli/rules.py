@@ -49,10 +49,8 @@ def print_rules(rules: "RuleTable", top: int | None) -> None:
     cells = rules.to_cells(top)
     if "effect" in cells:  # which says it in words
         cells.pop("coefficient")
-    for heading in ("confidence", "mean target"):  # which linear terms do not have
-        if not any(cells.get(heading, ())):
-            cells.pop(heading, None)
-    print_table(cells, words=("class", "effect", "rule"), spare=("importance",), below="rule")
+    filled = {heading: texts for heading, texts in cells.items() if any(texts)}  # linear terms lack some
+    print_table(filled, words=("class", "effect", "rule"), spare=("importance",), below="rule")
     hidden = len(rules) - len(terms)
     if hidden > 0:
         note(f"... and {count(hidden, 'more term')}; importance is relative to the first.")

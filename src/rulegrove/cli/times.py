@@ -12,16 +12,13 @@ import pyarrow.compute as pc
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.cli.reading import convert_to_numbers, find_name, match_name
 from rulegrove.cli.words import list_names, suggest
+from rulegrove.engines.values import EVENTS
 from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from rulegrove.cli.scoring import Ensemble
     from rulegrove.survival.times import SurvivalTimes
 
-_EVENTS = {
-    **dict.fromkeys(("1", "true", "yes", "y"), True),
-    **dict.fromkeys(("0", "false", "no", "n"), False),
-}
 MOST_WORDS = 20  # of a column of events that an error names
 
 
@@ -113,7 +110,7 @@ def _read_events(column: pa.Array, spells: Spells, rows: IntArray) -> BoolArray:
     _refuse_missing(column, "event", "a value", rows)
     codes = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     words = [_spell(cell) for cell in codes.dictionary.to_pylist()]
-    came = {word: word == spells.word for word in words} if spells.word is not None else _EVENTS
+    came = {word: word == spells.word for word in words} if spells.word is not None else EVENTS
     strange = [word for word in words if word not in came and word.lower() not in came]
     if len(words) > MOST_WORDS and strange:
         raise InvalidInputError(

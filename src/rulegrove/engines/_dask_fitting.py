@@ -304,6 +304,8 @@ def rule_evidence(
     y: Any,
     *,
     weights: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
     level: float = 0.95,
     false_discovery_rate: float = 0.1,
     client: Any = None,
@@ -314,7 +316,7 @@ def rule_evidence(
     ----------
     model : RuleEnsembleClassifier or RuleEnsembleRegressor
         A fitted estimator, wherever it was fitted.
-    X, y, weights, client
+    X, y, weights, exposure, offset, client
         As in `fit`.
     level, false_discovery_rate
         As in `rulegrove.inspection.rule_evidence`.
@@ -323,7 +325,7 @@ def rule_evidence(
     -------
     RuleEvidence
     """
-    local, engine, table = _open_fitted(model, client, X, y, weights=weights)
+    local, engine, table = _open_fitted(model, client, X, y, weights=weights, exposure=exposure, offset=offset)
     return examine_over(engine, local, table.targets, **table.given, asking=Asking(level, false_discovery_rate))
 
 

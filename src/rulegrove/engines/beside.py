@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._validation import check_offset
-from rulegrove.engines.values import check_names, read_numbers, take_column
+from rulegrove.engines.values import check_names, read_events, read_numbers, take_column
 from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.hazard import expose_rows
 from rulegrove.estimators.several import Several
@@ -101,6 +101,8 @@ class Beside:
         Whether the event came at the time.
     entry : str, optional
         Since when the row was watched.
+    word : str, optional
+        What the column of events holds where the event came; None for a column of yes and no.
     hazard : Baseline, optional
         Of all rows together, by which times become rates; unknown while the first rows are drawn.
     unit : int
@@ -117,6 +119,7 @@ class Beside:
     numbers: tuple[str, ...] = ()
     event: str | None = None
     entry: str | None = None
+    word: str | None = None
     hazard: Baseline | None = None
     unit: int = 0
 
@@ -135,6 +138,7 @@ class Beside:
             As `list_targets` returns them.
         event, entry : str, optional
         """
+        event, word = split_event(names, event)
         check_names(names, [("event", event), ("entry", entry)])
         given = {option: name for option, name in (("event", event), ("entry", entry)) if name is not None}
         if not kind.timed and given:
@@ -143,8 +147,8 @@ class Beside:
             )
         if kind.timed and event is None:
             raise InvalidInputError(
-                "Survival times need `event`, the name of the column that tells whether the event came, true or 1, or "
-                "had not come yet."
+                "Survival times need `event`, the name of the column that tells whether the event came, true, yes or "
+                "1, or had not come yet."
             )
         n_wanted, told = len(kind.names) if isinstance(kind, Several) else 1, ", ".join(map(repr, targets))
         if n_wanted > 1 and len(targets) != n_wanted:
@@ -160,7 +164,7 @@ class Beside:
         for name in columns:
             if columns.count(name) > 1:
                 raise InvalidInputError(f"`target`, `event` and `entry` name {name!r} twice; name different columns.")
-        return cls(tuple(targets[1:]), event, entry)
+        return cls(tuple(targets[1:]), event, entry, word)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -177,12 +181,16 @@ class Beside:
         positions : ndarray of shape (n_rows,)
             Of the rows in the table, for errors to name.
         """
-        table = np.column_stack([y, *(read_numbers(take_column(rows, name), name) for name in self.columns)])
+        table = np.column_stack([y, *(self._read_column(take_column(rows, name), name) for name in self.columns)])
         if self.event is not None and len(table):
             entry = () if self.entry is None else (table[:, 2],)
             with naming_rows(positions):
                 read_survival((*entry, table[:, 0], table[:, 1]), need_events=False)
         return table
+
+    def _read_column(self, column: pa.Array, name: str) -> FloatArray:
+        """Return one of the columns as numbers."""
+        return read_events(column, name, self.word) if name == self.event else read_numbers(column, name)
 
     def expose(self, y: AnyArray, weights: FloatArray | None) -> tuple[AnyArray, FloatArray | None]:
         """Return what is learned of rows: rates and their weights for times, all else as it is."""
@@ -192,6 +200,20 @@ class Beside:
 
 
 ALONE = Beside()
+
+
+def split_event(names: Sequence[str], event: str | None) -> tuple[str | None, str | None]:
+    """Return the column of events and its word for the event, of a name alone or of both.
+
+    Examples
+    --------
+    >>> split_event(["years", "status"], "status=dead"), split_event(["years", "died"], "died")
+    (('status', 'dead'), ('died', None))
+    """
+    if event is None or event in names or "=" not in event:
+        return event, None
+    column, _, word = event.rpartition("=")
+    return column.strip(), word.strip()
 
 
 def list_targets(names: Sequence[str], target: str | Sequence[str]) -> tuple[str, ...]:

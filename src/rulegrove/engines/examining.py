@@ -75,6 +75,8 @@ def rule_evidence(
     target: str,
     *,
     weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
     level: float = 0.95,
     false_discovery_rate: float = 0.1,
     batch_rows: int = BATCH_ROWS,
@@ -95,6 +97,8 @@ def rule_evidence(
         Name of the column that was to be predicted; rows without it are left out.
     weights : str, optional
         Name of the column of weights.
+    exposure, offset : str, optional
+        Names of columns as in `rulegrove.engines.fit`: then rules are tested on rates.
     level, false_discovery_rate
         As in `rulegrove.inspection.rule_evidence`.
     batch_rows : int
@@ -123,7 +127,8 @@ def rule_evidence(
     (368, True)
     """
     engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
-    return examine_over(engine, model, target, weights=weights, asking=Asking(level, false_discovery_rate))
+    asking = Asking(level, false_discovery_rate)
+    return examine_over(engine, model, target, asking=asking, weights=weights, exposure=exposure, offset=offset)
 
 
 def examine_over(
@@ -133,15 +138,18 @@ def examine_over(
     *,
     asking: Asking,
     weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
 ) -> RuleEvidence:
     """Check the rules of a fitted estimator on the table of an engine; as `rule_evidence`."""
     kind, names = model.recall_target(), engine.schema.names
     kind.check_evidence()
-    own, targets = make_task(model, engine.schema).model, list_targets(names, target)
+    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
+    targets = list_targets(names, target)
     Beside.of(names, kind, targets, None, None)  # which refuses several numbers
     check_names(names, [("weights", weights)])
-    layout = Layout(own.used_names, targets[0], weights, kind.values)
-    return examine_part(engine, own, model.rules_, layout, asking, model.verbose)
+    layout = Layout(own.model.used_names, targets[0], weights, kind.values, kind=kind, known=own.known)
+    return examine_part(engine, own.model, model.rules_, layout, asking, model.verbose)
 
 
 def examine_part(

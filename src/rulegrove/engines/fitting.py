@@ -100,11 +100,6 @@ def fit_over(
             "of the two, and count rows of their own by `engines.rule_evidence`."
         )
     known = Known.of(names, kind, exposure, offset)
-    if known.columns and settings.evidence is not None:
-        raise InvalidInputError(
-            "Rules are tested on rows as they are, without `exposure` or `offset`; leave `evidence` out, or give rates "
-            "as the target with weights."
-        )
     layout = Layout.of(names, targets[0], weights, values=kind.values, drop=drop, kind=kind, known=known, beside=beside)
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
@@ -196,7 +191,7 @@ def fit(
         Name of the column of weights; rows of weight zero are left out.
     event : str, optional
         Of a RuleEnsembleSurvival, which needs it: name of the column that tells whether the event came at the time,
-        true or 1, or had not come by then.
+        true, yes or 1, or had not come by then; ``"status=dead"`` names a column and its word for the event.
     entry : str, optional
         Of a RuleEnsembleSurvival: name of the column that tells since when a row was watched.
     exposure : str, optional

@@ -4,9 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.exceptions import InvalidInputError
+
+EVENTS = {  # whether the event came, by the words for that
+    **dict.fromkeys(("1", "true", "yes", "y"), True),
+    **dict.fromkeys(("0", "false", "no", "n"), False),
+}
 
 
 def check_names(names: Sequence[str], named: Iterable[tuple[str, str | None]]) -> None:
@@ -38,6 +44,31 @@ def read_numbers(column: pa.Array, name: str) -> FloatArray:
     if np.isinf(values).any():
         raise InvalidInputError(f"Column '{name}' must be finite; got an infinite value")
     return values
+
+
+def read_events(column: pa.Array, name: str, word: str | None = None) -> FloatArray:
+    """Return 1 where the event came and 0 where not, NaN where nothing is told: by a word, or by yes and no.
+
+    Examples
+    --------
+    >>> read_events(pa.array(["Yes", "no", None]), "died")
+    array([ 1.,  0., nan])
+    """
+    if word is None and is_number(column.type):
+        return read_numbers(column, name)
+    text = column.cast(pa.string())
+    if word is not None:
+        came = pc.equal(text, word).cast(pa.float64())
+    else:
+        places = pc.index_in(pc.utf8_lower(text), pa.array(list(EVENTS)))
+        strange = text.filter(pc.and_(pc.is_null(places), pc.is_valid(text)))
+        if len(strange):
+            raise InvalidInputError(
+                f"Column '{name}' must tell whether the event came by 1 or 0, true or false, yes or no; got "
+                f"'{strange[0]}'. Say which word is the event: '{name}={strange[0]}'"
+            )
+        came = pa.array([float(event) for event in EVENTS.values()]).take(places)
+    return np.asarray(came.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def read_labels(column: pa.Array, name: str) -> AnyArray:

@@ -22,11 +22,12 @@ from rulegrove._validation import (
     check_parameters,
     count_threads,
 )
-from rulegrove.columns import Columns, as_table, encode_columns, is_frame, list_names
+from rulegrove.columns import Columns, as_table, count_rows, encode_columns, is_frame, list_names
 from rulegrove.design.terms import Linear, Terms
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._judging_rules import examine
 from rulegrove.estimators._limits import SHORTHANDS
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators._splitting import ApartRows, split_rows, take_given
 from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.explanation import Explanation, explain_rows
@@ -212,12 +213,15 @@ class BaseRuleEnsemble(BaseEstimator):
             The fitted estimator.
         """
         settings, target = self.read_parameters(y)
-        apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
-        if apart is not None and (exposure is not None or offset is not None):
+        if evidence is not None and (exposure is not None or offset is not None):
             raise InvalidInputError(
-                "Rules are tested on rows as they are, without `exposure` or `offset`; leave `evidence` out, or give "
-                "rates as the target with weights."
+                "Rows of their own as `evidence` have no `exposure` or `offset`; take evidence='split', or test the "
+                "fitted rules by `rulegrove.inspection.rule_evidence`."
             )
+        if self.evidence is not None and y is not None:
+            known = read_observed(target, y, count_rows(as_table(X)), sample_weight, exposure, offset)
+            (y, sample_weight), exposure, offset = known, None, None
+        apart = self.set_apart(X, y, sample_weight, groups, evidence, target)
         weights = sample_weight if apart is None else apart.learned_weights
         source = TableInMemory(
             X, y, weights, groups, target=target, settings=settings, exposure=exposure, offset=offset

@@ -10,6 +10,7 @@ from rulegrove._typing import FloatArray
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators._file_terms import decode_label
 from rulegrove.exceptions import InvalidInputError
+from rulegrove.losses import LOSSES, Loss
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Parameter, Path, Solver, Status
 
@@ -121,6 +122,27 @@ def decode_solver(value: Value) -> Solver:
     return cast(Solver, solver)
 
 
+def _encode_loss(loss: Loss) -> dict[str, Any]:
+    """Return one of rulegrove's losses as its name and parameters."""
+    if type(loss) is not LOSSES.get(loss.name):
+        raise InvalidInputError(
+            f"The loss {type(loss).__name__} of the solver is none of {', '.join(LOSSES)}; a model file holds no code, "
+            "so it cannot be saved."
+        )
+    return {"loss": loss.name, "parameters": encode_parameters(vars(loss))}
+
+
+def _decode_loss(value: Value) -> Loss:
+    """Return a loss, its parameters checked."""
+    fields = value.fields(["loss", "parameters"])
+    make = LOSSES[fields["loss"].text(list(LOSSES))]
+    numbers = {name: item.number() for name, item in fields["parameters"].keyed().items()}
+    try:
+        return make(**numbers)
+    except (ValueError, TypeError) as error:
+        value.blame(error)
+
+
 # Parameters of estimators and solvers.
 
 
@@ -143,9 +165,11 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _encode_parameter(value: Any) -> Any:
-    """Return a parameter: plain values, lists, lists of these, dicts, solvers; of others only the name of the type."""
+    """Return a parameter: plain values, lists of them, dicts, solvers, losses; of others only the name of the type."""
     if type(value) in SOLVERS.values():
         return encode_solver(value)
+    if isinstance(value, Loss):
+        return _encode_loss(value)
     try:
         if isinstance(value, dict):
             return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
@@ -177,6 +201,8 @@ def _decode_parameter(value: Value, *, solvers: bool) -> Any:
         return {key.maybe(decode_label): item.maybe(decode_label) for key, item in pairs}
     if solvers and isinstance(value.raw, dict) and "solver" in value.raw:
         return decode_solver(value)
+    if isinstance(value.raw, dict) and "loss" in value.raw:
+        return _decode_loss(value)
     return value.maybe(decode_label)
 
 

@@ -82,8 +82,9 @@ class TableInMemory:
         offset = check_offset(*self.beside, n_rows, log_link=self.target.log_link)
         if offset is not None:
             self.y, self.weights = self.target.take_offset(self.y, self.weights, offset)
-        spells = None
+        spells, self.split_by = None, self.y
         if self.target.timed:
+            self.split_by = self.y.event
             drawn = None if self.is_whole else self._draw(chance, size)[0]
             self.y, self.weights, spells = self.target.expose(self.y, self.weights, drawn)
         self.groups = check_groups(groups, n_rows)
@@ -115,7 +116,7 @@ class TableInMemory:
         encoded = code.read(self.y, self.weights)
         data = TrainingData.of(self.columns, encoded)
         rng = chance.folds if self.is_whole else np.random.default_rng(chance.fold_seed)
-        folds, n_folds = assign_folds(cv, data, encoded.codes, self.table, self.y, rng, self.groups)
+        folds, n_folds = assign_folds(cv, data, encoded.codes, self.table, self.split_by, rng, self.groups)
         return GivenFolds(folds, n_folds)
 
     def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:

@@ -208,8 +208,11 @@ def _judge_numbers(
     skewness = np.divide(third, spread**3, out=np.zeros_like(third), where=spread > 0.0)
     together = enclose_means(together, held.size, spread, skewness, each)
 
+    least = 0.0 if counter.model.multiplies else -np.inf  # of a mean rate or amount
+
     def give_back(found: Estimates) -> Estimates:
-        return Estimates(*(counter.center + counter.scale * own for own in (found.values, found.low, found.high)))
+        ends = (counter.center + counter.scale * own for own in (found.values, found.low, found.high))
+        return Estimates(*(np.maximum(own, least) for own in ends))
 
     return Found(
         held,

@@ -61,6 +61,7 @@ class _Robust(Number):
 
     losses = ("huber",)
     others = "other targets"
+    path_unit = "of the pulls of the loss"
 
     name: str = "huber"
 

@@ -10,6 +10,11 @@ from rulegrove.estimators.figures import UNKNOWN, Figures, NumberFigures, Reliab
 from rulegrove.estimators.model import show_output
 
 
+def name_rate(power: float) -> str:
+    """Return what the mean of a Tweedie law of this power is called."""
+    return "amount" if power == 2.0 else "rate"
+
+
 @dataclass(frozen=True, eq=False)
 class RateFigures(Figures):
     """How well rates are predicted on some rows, which count by the weights of the fit and by their exposure.
@@ -21,6 +26,8 @@ class RateFigures(Figures):
         Whether no rule was grown with the rows that it is judged on.
     weighted : bool
         Whether rows differ in weight.
+    power : float
+        Of the loss.
     d2 : float
         Share of the deviance that is explained: one minus the deviance over that of the mean rate of the training.
     deviance, base_deviance : float
@@ -34,13 +41,13 @@ class RateFigures(Figures):
     --------
     >>> import numpy as np
     >>> from rulegrove.estimators.loss_judging import judge_rates
-    >>> from rulegrove.losses import Poisson
     >>> y = np.array([1.0, 3.0])
-    >>> figures = judge_rates(Poisson(), y, np.log(y), None, base=2.0)
+    >>> figures = judge_rates(1.0, y, np.log(y), None, base=2.0)
     >>> figures.d2, figures.mean, round(figures.base_deviance, 3)
     (1.0, 2.0, 0.523)
     """
 
+    power: float
     d2: float
     deviance: float
     base_deviance: float
@@ -49,12 +56,18 @@ class RateFigures(Figures):
     reliability: Reliability = field(repr=False)
 
     @property
+    def noun(self) -> str:
+        """What is predicted, in a word."""
+        return name_rate(self.power)
+
+    @property
     def table(self) -> dict[str, str]:
         """The figures by their names, those of the mean rate in brackets."""
+        losses = f"{show_number(self.deviance)} ({show_number(self.base_deviance)})"
         return {
             "Explained deviance (D²)": show_share(self.d2),
-            "Mean deviance (of the mean rate)": f"{show_number(self.deviance)} ({show_number(self.base_deviance)})",
-            "Mean rate predicted (came true)": f"{show_number(self.predicted_mean)} ({show_number(self.mean)})",
+            f"Mean deviance (of the mean {self.noun})": losses,
+            f"Mean {self.noun} predicted (came true)": f"{show_number(self.predicted_mean)} ({show_number(self.mean)})",
         }
 
     @property
@@ -62,17 +75,15 @@ class RateFigures(Figures):
         """The figures beside those of the mean rate."""
         return (
             f"explained deviance (D²) {show_share(self.d2)}, mean deviance {show_number(self.deviance)} (of the mean "
-            f"rate {show_number(self.base_deviance)}), mean rate {show_number(self.predicted_mean)} predicted, "
-            f"{show_number(self.mean)} came true"
+            f"{self.noun} {show_number(self.base_deviance)}), mean {self.noun} {show_number(self.predicted_mean)} "
+            f"predicted, {show_number(self.mean)} came true"
         )
 
     @property
     def headlines(self) -> dict[str, str]:
         """What the figures to see first are of, with the figures."""
-        return {
-            "explained deviance (D²) held out": show_share(self.d2),
-            f"mean rate predicted held out; {show_number(self.mean)} came true": show_number(self.predicted_mean),
-        }
+        came = f"mean {self.noun} predicted held out; {show_number(self.mean)} came true"
+        return {"explained deviance (D²) held out": show_share(self.d2), came: show_number(self.predicted_mean)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability, judge_numbers
 from rulegrove.estimators.loss_figures import LevelFigures, RateFigures, SeveralFigures
-from rulegrove.losses import Quantile, SmoothLoss, Tweedie
+from rulegrove.losses import Quantile, Tweedie
 
 ROUNDING = 1e-12  # of sums of losses, in units of a loss: where less is there to explain, rates are one
 
@@ -70,7 +70,7 @@ def _share_explained(loss: float, base: float, rounding: float) -> float:
 
 
 def judge_rates(
-    loss: SmoothLoss,
+    power: float,
     observed: FloatArray,
     scores: FloatArray,
     weights: FloatArray | None,
@@ -82,8 +82,8 @@ def judge_rates(
 
     Parameters
     ----------
-    loss : SmoothLoss
-        Of a rate and the logarithm of a predicted one.
+    power : float
+        Of the loss.
     observed, scores : ndarray of shape (n_rows,)
         Rates, and logarithms of those that were predicted.
     weights : ndarray of shape (n_rows,), optional
@@ -92,6 +92,7 @@ def judge_rates(
     honest : bool
         Of the rows, as in `RateFigures`.
     """
+    loss = Tweedie(power)
     with np.errstate(over="ignore"):
         predicted = np.exp(scores)
     deviance = 2.0 * float(np.average(loss.excess(observed, scores), weights=weights))
@@ -104,6 +105,7 @@ def judge_rates(
         n_rows=len(observed),
         honest=honest,
         weighted=weights is not None,
+        power=power,
         d2=_share_explained(deviance, base_deviance, rounding),
         deviance=deviance,
         base_deviance=base_deviance,

@@ -26,6 +26,7 @@ from rulegrove.estimators._file_links import decode_link, decode_plain
 from rulegrove.estimators.baseline import Baseline
 from rulegrove.estimators.calibration import Link, need_shares
 from rulegrove.estimators.figures import Figures
+from rulegrove.estimators.loss_figures import name_rate
 from rulegrove.estimators.model import Fitted, RuleModel, exponentiate, show_output
 from rulegrove.estimators.rule_table import RankedTerm, RuleTable
 from rulegrove.rules.rule import Rule
@@ -112,7 +113,7 @@ class Meaning(ABC):
 
     def tabulate(self, rows: Sequence[RankedTerm], model: RuleModel) -> RuleTable:
         """Return the table of the described terms of a model, with what its link to predictions makes of them."""
-        return RuleTable(rows, self.about)
+        return RuleTable(rows, self.about, self.evidence_head)
 
     def link_model(self, model: RuleModel, link: Link | None) -> RuleModel:
         """Return a model of a file with what turns its scores into predictions."""
@@ -217,12 +218,17 @@ class RateMeaning(NumberMeaning):
     @property
     def noun(self) -> str:  # type: ignore[override]
         """What terms multiply, in a word."""
-        return "amount" if self.power == 2.0 else "rate"
+        return name_rate(self.power)
 
     @property
     def predicted(self) -> str:  # type: ignore[override]
         """What is predicted, in a word."""
         return self.noun
+
+    @property
+    def evidence_head(self) -> str:  # type: ignore[override]
+        """The mean rate or amount."""
+        return f"mean {self.noun}"
 
     def introduce(self, parts: str) -> str:
         """Return a sentence about a model of so many rules and linear terms."""

@@ -72,6 +72,11 @@ class Rate(Target):
         return self.loss.name if find_loss(self.loss.name) == self.loss else self.loss
 
     @property
+    def path_unit(self) -> str:  # type: ignore[override]
+        """Rates as multiples of their mean."""
+        return f"of {self.meaning.noun}s over their mean"
+
+    @property
     def projection(self) -> OfMeans:
         """Near to the rates of the large model."""
         return OfMeans(self.power)
@@ -210,7 +215,9 @@ class Rate(Target):
     def judge(self, model: RuleModel, held_out: HeldOut, data: TrainingData, *, honest: bool) -> RateFigures:
         """Tell the explained deviance on held-out rows."""
         observed = self._mean * held_out.targets[:, 0]
-        return judge_rates(self.loss, observed, held_out.scores[:, 0], held_out.weights, base=self._mean, honest=honest)
+        return judge_rates(
+            self.power, observed, held_out.scores[:, 0], held_out.weights, base=self._mean, honest=honest
+        )
 
     def judge_rows(
         self,
@@ -223,7 +230,7 @@ class Rate(Target):
     ) -> RateFigures:
         """Tell the explained deviance on other rows."""
         base = float(np.average(observed, weights=weights))
-        return judge_rates(self.loss, observed, scores, weights, base=base, honest=honest)
+        return judge_rates(self.power, observed, scores, weights, base=base, honest=honest)
 
     def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> RateAgreement:
         """Add up losses of predicted rates, and what those of a single rate are found from."""

@@ -58,7 +58,7 @@ class RankedTerm:
         linear term goes from the lower to the upper end of its line, and has the base rate at the mean of its
         attribute. Other terms are left out of account. None in regression, and where base rates are not known.
     mean_target : float or None
-        Mean of the target where the rule holds (regression); None otherwise.
+        Mean of the target where the rule holds, or its quantile where that is predicted (regression); None otherwise.
     factor : float or None
         What the rule multiplies a rate by; a linear term does that from the lower to the upper end of its line. None
         for other targets.
@@ -186,11 +186,13 @@ class RuleTable(Sequence[RankedTerm]):
     ----------
     terms : iterable of RankedTerm
     about : sequence of str, optional
-        Fields of the terms that tell of the target, as `Target.about` has them; by default those that a term has.
+        Fields of the terms that tell of the target, as `Meaning.about` has them; by default those that a term has.
+    told : str, optional
+        What is told of the target where rules hold, as `Meaning.evidence_head` has it.
     """
 
-    def __init__(self, terms: Iterable[RankedTerm], about: Sequence[str] | None = None):
-        self._terms = tuple(terms)
+    def __init__(self, terms: Iterable[RankedTerm], about: Sequence[str] | None = None, told: str = "mean target"):
+        self._terms, self.told = tuple(terms), told
         self.about = tuple(filter(self._has, _ABOUT.values()) if about is None else about)
 
     def _has(self, field: str) -> bool:
@@ -202,24 +204,25 @@ class RuleTable(Sequence[RankedTerm]):
     ) -> "RuleTable":
         """Return the same terms with how often they come back in lists of some lengths and orders."""
         known = {term: place for place, term in enumerate(recurrence.terms)}
-        return RuleTable(
-            (
-                replace(
-                    row,
-                    returns=recurrence.estimate(known[row.term], choices, n_terms),
-                    thresholds=tell_spans(recurrence.spans[known[row.term]], features),
-                    spans=recurrence.spans[known[row.term]],
-                )
-                if row.term in known
-                else row
-                for row in self
-            ),
-            self.about,
+        return self._replace(
+            replace(
+                row,
+                returns=recurrence.estimate(known[row.term], choices, n_terms),
+                thresholds=tell_spans(recurrence.spans[known[row.term]], features),
+                spans=recurrence.spans[known[row.term]],
+            )
+            if row.term in known
+            else row
+            for row in self
         )
 
     def take(self, places: Iterable[int]) -> "RuleTable":
         """Return some of the terms, in an order of their own."""
-        return RuleTable((self._terms[place] for place in places), self.about)
+        return self._replace(self._terms[place] for place in places)
+
+    def _replace(self, terms: Iterable[RankedTerm]) -> "RuleTable":
+        """Return other terms of the same target."""
+        return RuleTable(terms, self.about, self.told)
 
     @overload
     def __getitem__(self, index: int) -> RankedTerm: ...
@@ -229,7 +232,7 @@ class RuleTable(Sequence[RankedTerm]):
 
     def __getitem__(self, index: int | slice) -> "RankedTerm | RuleTable":
         if isinstance(index, slice):
-            return RuleTable(self._terms[index], self.about)
+            return self._replace(self._terms[index])
         return self._terms[index]
 
     def __len__(self) -> int:
@@ -243,10 +246,13 @@ class RuleTable(Sequence[RankedTerm]):
         dict of list
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate,
             probability_from, probability_to`` for classes or ``mean_target`` for regression, with ``effect`` and
-            ``factor`` where the target is a rate. More than two classes each
-            have a ``coefficient of`` and a ``share of``. Where lists were made anew, ``returns, thresholds``.
+            ``factor`` where the target is a rate; in place of ``mean_target`` a quantile has its name. More than two
+            classes each have a ``coefficient of`` and a ``share of``. Where lists were made anew, ``returns,
+            thresholds``.
         """
         names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}
+        if "mean_target" in names and not self.told.startswith("mean"):  # but a quantile
+            names[self.told] = names.pop("mean_target")
         names |= {"returns": "returns", "thresholds": "thresholds"} if self._has("returns") else {}
         columns = {name: [getattr(term, field) for term in self] for name, field in names.items()}
         for label in next((term.coefficients for term in self if term.coefficients), {}):
@@ -282,10 +288,14 @@ class RuleTable(Sequence[RankedTerm]):
             "importance": [f"{100 * term.importance / largest:.1f}" for term in terms],
             "coefficient": [f"{term.coefficient:+.4g}" for term in terms],
             "support": [f"{term.support:.1%}" if term.kind == "rule" else "" for term in terms],
-            **{_CELLS[field][0]: list(map(_CELLS[field][1], terms)) for field in about},
+            **{self._head(field): list(map(_CELLS[field][1], terms)) for field in about},
             **({COMES_BACK: [_whole_percent(term.returns) for term in terms]} if self.notes else {}),
             "rule": [_show_words(term) for term in terms],
         }
+
+    def _head(self, field: str) -> str:
+        """Return the heading of the cells of a field."""
+        return self.told if field == "mean_target" else _CELLS[field][0]
 
     @property
     def notes(self) -> list[str]:

@@ -65,6 +65,7 @@ class Several(Number):
     losses = ("squared",)
     others = "one number"
     plural = "numbers"
+    path_unit = "in standard deviations"
 
     names: tuple[str, ...]
     shared: bool = True

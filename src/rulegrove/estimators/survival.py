@@ -44,7 +44,9 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     settings_ : dict
         All that was settled; ``n_times`` tells at how many times the hazard of all rows together rises, by which terms
         are found. Up to 65,536 rows these are all times of events; beyond 1,000 at most, in memory and in parts alike,
-        and events between two of them count at the later one. The coefficients of lists go by the times as they are.
+        and events between two of them count at the later one. The coefficients of lists go by the times as they are;
+        those of the large model, ``max_terms=None``, are those of rates at these times, all times one slope that the
+        partial likelihood tells.
     held_out_ : HazardFigures or None
         Concordance on rows of the folds that were held out.
     front_ : Front or None

@@ -41,6 +41,8 @@ class Target(ABC):
     ----------
     plural, way_apart : str
         What its outputs are, and how they are asked to be solved for apart, in words.
+    path_unit : str
+        What the loss of the path is of, in words; empty where it is of the target as it is.
     losses : tuple of str
         Names of the losses that suit it, the default first.
     others : str
@@ -56,6 +58,7 @@ class Target(ABC):
     plural: ClassVar[str] = "outputs"
     timed: ClassVar[bool] = False  # whether it is a time, beside which it is told whether the event came
     way_apart: ClassVar[str] = "multioutput='separate'"
+    path_unit: ClassVar[str] = ""
     losses: ClassVar[tuple[str, ...]]
     others: ClassVar[str]
     values: ClassVar[str]

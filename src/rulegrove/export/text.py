@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from rulegrove._words import printable
 from rulegrove.estimators._base import BaseRuleEnsemble
-from rulegrove.estimators.meaning import NumberMeaning
 from rulegrove.estimators.model import exponentiate
 from rulegrove.estimators.rule_table import RankedTerm, hang
 from rulegrove.export._scoring import Scoring, read_scoring
@@ -39,11 +38,11 @@ def to_text(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     """
     scoring = read_scoring(model)
     lines = [*_introduce(model, scoring, quote="'"), ""]
-    rows, about = model.rules_[:top], model.recall_target().meaning.evidence_head
+    rows = model.rules_[:top]
     margin = len(str(len(rows))) + 2
     for row, effect in zip(rows, _tell_effects(model, scoring), strict=False):
         lines += hang(f"{row.rank}.".ljust(margin), f"{'if' if row.kind == 'rule' else 'for'} {row.text}", WIDTH)
-        lines += [" " * margin + words for words in (effect, _evidence(row, about)) if words]
+        lines += [" " * margin + words for words in (effect, _evidence(row, rows.told)) if words]
     return "\n".join([*lines, *_rest(model, top)]) + "\n"
 
 
@@ -73,8 +72,7 @@ def to_markdown(model: BaseRuleEnsemble, *, top: int | None = None) -> str:
     """
     scoring = read_scoring(model)
     title, how = _introduce(model, scoring, quote='"')
-    about = model.recall_target().meaning.evidence_head
-    head = ["rank", "term", "effect", "support", *filter(None, [about])]
+    head = ["rank", "term", "effect", "support", *filter(None, [model.rules_.told])]
     lines = [_escape(title), "", _escape(how), ""]
     lines += [_table_row(head), _table_row(["---:", "---", "---", "---:", "---:"][: len(head)])]
     for row, effect in zip(model.rules_[:top], _tell_effects(model, scoring), strict=False):
@@ -188,9 +186,7 @@ def _evidence(row: RankedTerm, about: str) -> str:
         return ""
     words = f"holds on {row.support:.1%} of the rows"
     if about and row.mean_target is not None:
-        if about == NumberMeaning.evidence_head:
-            return f"{words}, where the target is {row.mean_target:.4g} on average"
-        return f"{words}, where the {about} of the target is {row.mean_target:.4g}"
+        return f"{words}, where the {about} is {row.mean_target:.4g}"
     return ", ".join(filter(None, [words, _share(row)]))
 
 

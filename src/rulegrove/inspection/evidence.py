@@ -4,8 +4,8 @@ from typing import Any
 
 from rulegrove.columns import as_table, count_rows
 from rulegrove.estimators._judging_rules import Asking, examine
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators.evidence import RuleEvidence
-from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import check_model
 
 

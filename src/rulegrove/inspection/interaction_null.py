@@ -13,10 +13,10 @@ from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
 from rulegrove.columns import as_table, count_rows
 from rulegrove.estimators._base import fit_chosen
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators._training import make_rng
 from rulegrove.estimators.presets import settle_preset
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
-from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import check_model, check_target, read_sample
 from rulegrove.inspection.interaction import Interactions, interactions
 

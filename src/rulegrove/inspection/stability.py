@@ -23,13 +23,13 @@ from rulegrove.columns import Feature, as_table, count_rows
 from rulegrove.design.bits import BitMatrix
 from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble, fit_chosen
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators._training import make_rng, split_halves
 from rulegrove.estimators.recurrence import find_spans, tell_spans
 from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.estimators.steady import find_alike
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import DroppedColumnWarning, InvalidInputError
-from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import Sample, check_model, read_sample
 from rulegrove.rules.rule import Rule
 from rulegrove.survival import read_survival

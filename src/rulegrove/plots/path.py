@@ -25,10 +25,10 @@ PARAMETER_WORDS = {
 }
 LOSS_WORDS = {
     "squared": "squared error",
-    "logistic": "logistic loss",
-    "ramp": "ramp loss",
     "squared_hinge": "squared hinge loss",
     "huber": "Huber loss",
+    "poisson": "Poisson loss",
+    "tweedie": "Tweedie loss",
 }
 
 
@@ -159,7 +159,9 @@ class SelectionDisplay(Display):
     rule : str
         How it was chosen.
     loss : str, default="squared"
-        Name of the loss.
+        Name of the loss of the path, which finds the terms.
+    loss_of : str, default=""
+        What that loss is of, where it is not of the target as it is.
 
     Examples
     --------
@@ -181,6 +183,7 @@ class SelectionDisplay(Display):
     chosen: int
     rule: str
     loss: str = "squared"
+    loss_of: str = ""
 
     @classmethod
     def from_estimator(
@@ -209,6 +212,7 @@ class SelectionDisplay(Display):
             selection.index,
             selection.rule,
             make_solver(model.solver_[output]).loss_name,
+            model.recall_target().path_unit,
         ).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -223,7 +227,7 @@ class SelectionDisplay(Display):
         ax.set_zorder(counts.get_zorder() + 1)  # the error on top, its twin to shine through
         ax.patch.set_visible(False)
         (error,) = ax.plot(x, errors, color=BLUE, linewidth=1.8)
-        entries: dict[str, Any] = {f"{self._rows} {LOSS_WORDS[self.loss]}": error, "number of terms": n_terms}
+        entries: dict[str, Any] = {self._words: error, "number of terms": n_terms}
         if self.standard_errors is not None:
             spread, best = self.standard_errors[points], int(np.argmin(self.errors))
             limit = self.errors[best] + self.standard_errors[best]
@@ -234,7 +238,7 @@ class SelectionDisplay(Display):
         entries[f"chosen ({self.rule}): {self.n_terms[self.chosen]} terms"] = mark
         _mark_chosen(ax, self.x[self.chosen])
         label_axis(ax, "x", PARAMETER_WORDS.get(self.x_name, self.x_name))
-        label_axis(ax, "y", f"{self._rows.capitalize()} {LOSS_WORDS[self.loss]}")
+        label_axis(ax, "y", f"{self._words[0].upper()}{self._words[1:]}")
         label_axis(counts, "y", "Number of terms")
         for axes, colour, side in ((ax, BLUE, "left"), (counts, VERMILION, "right")):
             axes.yaxis.label.set_color(colour)
@@ -244,9 +248,10 @@ class SelectionDisplay(Display):
         legend_below(ax, entries, n_columns=3)
 
     @property
-    def _rows(self) -> str:
-        """Rows that the error is of."""
-        return "training" if self.standard_errors is None else "held-out"
+    def _words(self) -> str:
+        """What the error is, in words."""
+        rows = "training" if self.standard_errors is None else "held-out"
+        return f"{rows} {LOSS_WORDS.get(self.loss, f'{self.loss} loss')} {self.loss_of}".rstrip()
 
 
 def _scale_axis(ax: "Axes", x: FloatArray, name: str) -> IntArray:

@@ -8,13 +8,13 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators.figures import N_BINS
 from rulegrove.estimators.loss_figures import RateFigures
 from rulegrove.estimators.meaning import LevelMeaning
 from rulegrove.estimators.model import show_output
 from rulegrove.estimators.survival import RuleEnsembleSurvival
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import check_model, check_target, name_output
 from rulegrove.inspection.tenths import Tenths, choose_moment, count_below, count_means, count_survivors
 from rulegrove.plots._display import PALETTE, Display, ink

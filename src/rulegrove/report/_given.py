@@ -9,9 +9,9 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._validation import count_threads, find_codes
 from rulegrove.columns import Columns
 from rulegrove.estimators._base import BaseRuleEnsemble
+from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators.figures import Figures
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.inspection._observed import read_observed
 from rulegrove.inspection._sample import Sample
 from rulegrove.report._lines import Line, read_line
 from rulegrove.survival import SurvivalTimes, read_survival

@@ -54,14 +54,13 @@ def describe_words(model: BaseRuleEnsemble) -> dict[str, Any]:
     """Return what the page calls what is predicted, for each output, what terms change, and what is told of rules."""
     own, meaning = model.model_, model.recall_target().meaning
     places = range(len(own.score_words))
-    told = f"mean {meaning.noun}" if own.multiplies and meaning.evidence_head else meaning.evidence_head
     return {
         "names": [name_output(model, output) for output in places],
         "references": [refer_to(model, output) for output in places],
         "main": own.main_output,
         "noun": meaning.noun,
         "multiplies": own.multiplies,
-        "told": "" if own.labels else told,
+        "told": "" if own.labels else meaning.evidence_head,
         "lists": name_lists(model),
         "outputs": "Number" if own.numbers else "Quantile" if own.outputs else "Class",
     }

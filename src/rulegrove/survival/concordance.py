@@ -57,7 +57,7 @@ def concordance(times: SurvivalTimes, scores: FloatArray, weights: FloatArray | 
         departures,
         times.event,
         np.unique(given, return_inverse=True)[1].astype(np.int64),
-        np.ones(len(times)) if checked is None else checked,
+        np.ones(len(times)) if checked is None else checked / checked.max(initial=0.0),
         totals,
     )
     return float((totals[0] + 0.5 * totals[1]) / totals[2]) if totals[2] > 0.0 else float("nan")
