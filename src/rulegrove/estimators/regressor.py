@@ -362,7 +362,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         return self.model_.decide(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
-        """Return the share of the loss that is explained: R squared, or D squared for losses other than "squared".
+        """Return the share of the loss that is explained: R squared, but D squared of rates and quantiles.
 
         Of several numbers it is the mean of their R squared.
 
