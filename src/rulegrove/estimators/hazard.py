@@ -287,7 +287,7 @@ def expose_rows(times: SurvivalTimes, weights: FloatArray | None, hazard: Baseli
 
     An event counts at the next of the times at which the hazard rises; after the last one it is not seen.
     """
-    times = on_grid(times, grid=hazard.times)
+    times = on_grid(times, hazard.times)
     exposure = hazard(times.time)
     if times.entry is not None:
         exposure = exposure - hazard(times.entry)

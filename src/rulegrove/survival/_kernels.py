@@ -103,42 +103,39 @@ def spread(
     lasts: IntArray,
     rates: FloatArray,
     tops: IntArray,
-    power: int,
     values: FloatArray,
     levels: IntArray,
     out: FloatArray,
 ) -> None:
-    """Write each row's value to a power, times the sum of the rates of the event times at which it is at risk.
+    """Write each row's value times the sum of the rates of the event times at which it is at risk.
 
     Parameters
     ----------
     firsts, lasts : ndarray of shape (n_rows,)
     rates : ndarray of shape (n_times,)
-        At the level ``-power * tops``.
+        At the level ``-tops``.
     tops : ndarray of shape (n_times,)
         Levels of the sums at risk: at each of its times a row is at most at that level.
-    power : int
-        1 or 2, of values and sums.
     values, levels : ndarray of shape (n_rows,)
     out : ndarray of shape (n_rows,)
         Written.
     """
     n_times = rates.size
     if not firsts.size:
-        sums, heights = rates.copy(), -power * tops
+        sums, heights = rates.copy(), -tops
         for k in range(1, n_times):
             _add(sums, heights, k, sums[k - 1], heights[k - 1])
         for row in range(lasts.size):
             k = lasts[row]
-            out[row] = 0.0 if k < 0 else _scale(values[row] ** power * sums[k], power * levels[row] + heights[k])
+            out[row] = 0.0 if k < 0 else _scale(values[row] * sums[k], levels[row] + heights[k])
         return
     nodes, heights = np.zeros(2 * n_times), np.full(2 * n_times, _LOWEST)
-    nodes[n_times:], heights[n_times:] = rates, -power * tops
+    nodes[n_times:], heights[n_times:] = rates, -tops
     for node in range(2 * n_times - 1, 1, -1):
         _add(nodes, heights, node >> 1, nodes[node], heights[node])
     for row in range(lasts.size):
         low, high = firsts[row] + n_times, lasts[row] + n_times + 1
-        total, value, level = 0.0, values[row] ** power, power * levels[row]
+        total, value, level = 0.0, values[row], levels[row]
         while low < high:
             if low & 1:
                 total += _scale(value * nodes[low], level + heights[low])
@@ -214,7 +211,6 @@ def lift(
     happened: BoolArray,
     rates: FloatArray,
     tops: IntArray,
-    power: int,
     values: FloatArray,
     levels: IntArray,
     out: FloatArray,
@@ -225,10 +221,8 @@ def lift(
     ----------
     lasts, happened : ndarray of shape (n_rows,)
     rates : ndarray of shape (n_times,)
-        Those parts, at the level ``-power * tops``.
+        Those parts, at the level ``-tops``.
     tops : ndarray of shape (n_times,)
-    power : int
-        As in `spread`.
     values, levels : ndarray of shape (n_rows,)
     out : ndarray of shape (n_rows,)
         Changed in place.
@@ -236,7 +230,7 @@ def lift(
     for row in range(lasts.size):
         if happened[row]:
             k = lasts[row]
-            out[row] -= _scale(values[row] ** power * rates[k], power * (levels[row] - tops[k]))
+            out[row] -= _scale(values[row] * rates[k], levels[row] - tops[k])
 
 
 @njit(nogil=True, error_model="numpy")

@@ -8,11 +8,10 @@ import numpy as np
 from rulegrove._typing import FloatArray
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.survival._risk_sets import RiskSets
-from rulegrove.survival.baseline import StepFunction
 from rulegrove.survival.times import SurvivalTimes
 
 
-def choose_grid(times: SurvivalTimes, n_most: int = 1000) -> FloatArray:
+def choose_grid(times: SurvivalTimes, n_most: int) -> FloatArray:
     """Return times at which about as many events end each cell: all event times, or quantiles of them.
 
     Parameters
@@ -30,7 +29,7 @@ def choose_grid(times: SurvivalTimes, n_most: int = 1000) -> FloatArray:
     --------
     >>> from rulegrove.survival import read_survival
     >>> times = read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0]))
-    >>> choose_grid(times), choose_grid(times, 2)
+    >>> choose_grid(times, 9), choose_grid(times, 2)
     (array([1., 2., 4., 5.]), array([2., 5.]))
     """
     if n_most < 1:
@@ -43,7 +42,7 @@ def choose_grid(times: SurvivalTimes, n_most: int = 1000) -> FloatArray:
     return np.unique(np.quantile(happened, shares, method="inverted_cdf"))
 
 
-def on_grid(times: SurvivalTimes, n_most: int = 1000, *, grid: FloatArray | None = None) -> SurvivalTimes:
+def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
     """Return the times with each event moved up to the next time of a grid.
 
     Other rows keep their times, so that on a grid of all event times nothing changes. Events after the end of the grid
@@ -52,18 +51,16 @@ def on_grid(times: SurvivalTimes, n_most: int = 1000, *, grid: FloatArray | None
     Parameters
     ----------
     times : SurvivalTimes
-    n_most : int
-        How many times the grid has at most.
-    grid : ndarray of shape (n_times,), optional
-        Ascending; by default that of `choose_grid`.
+    grid : ndarray of shape (n_times,)
+        Ascending.
 
     Examples
     --------
     >>> from rulegrove.survival import read_survival
-    >>> on_grid(read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0])), 2).time
+    >>> on_grid(read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0])), [2.0, 5.0]).time
     array([2., 2., 3., 5., 5., 6.])
     """
-    places = choose_grid(times, n_most) if grid is None else _check_grid(grid)
+    places = _check_grid(grid)
     event = times.event & (times.time <= places[-1]) if len(places) else np.zeros_like(times.event)
     time = times.time.copy()
     time[event] = places[np.searchsorted(places, times.time[event])]
@@ -80,7 +77,7 @@ class HazardSums:
     events : ndarray of shape (n_times,)
         Weights of the events after the time before, and not after this one.
     at_risk : ndarray of shape (n_times,)
-        Weights of the rows at risk at the time, those with such an event among them, times the exponentials of scores.
+        Weights of the rows at risk at the time, those with such an event among them.
 
     Examples
     --------
@@ -90,8 +87,6 @@ class HazardSums:
     >>> sums = HazardSums.count(one, np.array([1.0, 3.0])).merge(HazardSums.count(two, np.array([1.0, 3.0])))
     >>> sums.events, sums.at_risk
     (array([1., 1.]), array([4., 2.]))
-    >>> sums.cumulative_hazard().y
-    array([0.25, 0.75])
     """
 
     grid: FloatArray
@@ -99,13 +94,7 @@ class HazardSums:
     at_risk: FloatArray
 
     @classmethod
-    def count(
-        cls,
-        times: SurvivalTimes,
-        grid: FloatArray,
-        weights: FloatArray | None = None,
-        scores: FloatArray | None = None,
-    ) -> Self:
+    def count(cls, times: SurvivalTimes, grid: FloatArray, weights: FloatArray | None = None) -> Self:
         """Return the sums of a batch.
 
         Parameters
@@ -115,8 +104,6 @@ class HazardSums:
         grid : ndarray of shape (n_times,)
             Ascending, the same for all batches.
         weights : ndarray of shape (n_rows,), optional
-        scores : ndarray of shape (n_rows,), optional
-            Those of a model, for the hazard of a row of score zero.
 
         Examples
         --------
@@ -127,9 +114,8 @@ class HazardSums:
         """
         places = _check_grid(grid)
         own = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=np.float64)
-        sets = RiskSets.find(on_grid(times, grid=places), own, places)
-        risks = own if scores is None else own * np.exp(np.asarray(scores, dtype=np.float64))
-        return cls(places, sets.weights, sets.add_up(risks))
+        sets = RiskSets.find(on_grid(times, places), own, places)
+        return cls(places, sets.weights, sets.add_up(own))
 
     def merge(self, other: "HazardSums") -> "HazardSums":
         """Return the sums of two batches together.
@@ -144,19 +130,6 @@ class HazardSums:
         if not np.array_equal(self.grid, other.grid):
             raise InvalidInputError("Only sums on the same grid can be merged; count both batches on one grid.")
         return HazardSums(self.grid, self.events + other.events, self.at_risk + other.at_risk)
-
-    def cumulative_hazard(self) -> StepFunction:
-        """Return the cumulative hazard, which rises where there are events, as in Breslow's way with ties.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> HazardSums(np.array([1.0, 2.0]), np.array([2.0, 1.0]), np.array([8.0, 4.0])).cumulative_hazard().y
-        array([0.25, 0.5 ])
-        """
-        steps = np.divide(self.events, self.at_risk, out=np.zeros_like(self.events), where=self.events > 0.0)
-        end = float(self.grid[-1]) if len(self.grid) else 0.0
-        return StepFunction(self.grid, np.cumsum(steps), domain=(0.0, end))
 
 
 def _check_grid(grid: FloatArray) -> FloatArray:

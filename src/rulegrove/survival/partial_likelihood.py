@@ -1,4 +1,4 @@
-"""Cox's partial likelihood of scores: its value, slopes and curvatures, with ties, weights and late entry."""
+"""Cox's partial likelihood of scores: its value and its slopes, with ties, weights and late entry."""
 
 from typing import Literal
 
@@ -48,11 +48,13 @@ class PartialLikelihood:
     --------
     >>> import numpy as np
     >>> from rulegrove.survival import read_survival
-    >>> likelihood = PartialLikelihood(read_survival(([1, 2, 3], [1, 1, 0])))
-    >>> round(float(np.exp(-likelihood.log_likelihood(np.zeros(3)))), 6)
+    >>> point = PartialLikelihood(read_survival(([1, 2, 3], [1, 1, 0]))).at(np.zeros(3))
+    >>> round(float(np.exp(-point.log_likelihood)), 6)
     6.0
-    >>> likelihood.pulls(np.zeros(3)).round(6)
+    >>> point.pulls().round(6)
     array([ 0.666667,  0.166667, -0.833333])
+    >>> point.hessian(np.array([[0.0], [2.0], [2.0]])).round(6)
+    array([[0.888889]])
     """
 
     def __init__(self, times: SurvivalTimes, weights: FloatArray | None = None, ties: Ties = "efron") -> None:
@@ -73,113 +75,8 @@ class PartialLikelihood:
         Parameters
         ----------
         scores : ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> from rulegrove.survival import read_survival
-        >>> point = PartialLikelihood(read_survival(([1, 2], [1, 1]))).at([0.0, 0.0])
-        >>> round(point.log_likelihood, 6), point.pulls()
-        (-0.693147, array([ 0.5, -0.5]))
         """
         return Point(self._sets, self._counts, scores)
-
-    def log_likelihood(self, scores: FloatArray) -> float:
-        """Return the partial log-likelihood.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> from rulegrove.survival import read_survival
-        >>> likelihood = PartialLikelihood(read_survival(([1, 1, 3], [1, 1, 0])), ties="breslow")
-        >>> round(likelihood.log_likelihood([0.0, 0.0, 0.0]), 6)  # -2 log 3
-        -2.197225
-        """
-        return self.at(scores).log_likelihood
-
-    def pulls(self, scores: FloatArray) -> FloatArray:
-        """Return the derivative of the log-likelihood with respect to each score: events less those expected.
-
-        Over the weights these are martingale residuals, of which Efron's method has its own. They sum to zero.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> from rulegrove.survival import read_survival
-        >>> likelihood = PartialLikelihood(read_survival(([1, 1, 3], [1, 1, 0])))
-        >>> likelihood.pulls([0.0, 0.0, 0.0]).round(6)
-        array([ 0.416667,  0.416667, -0.833333])
-        """
-        return self.at(scores).pulls()
-
-    def bends(self, scores: FloatArray) -> FloatArray:
-        """Return minus the second derivative with respect to each score, the diagonal of a matrix that is never made.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> from rulegrove.survival import read_survival
-        >>> likelihood = PartialLikelihood(read_survival(([1, 2, 3], [1, 1, 0])))
-        >>> likelihood.bends([0.0, 0.0, 0.0]).round(6)
-        array([0.222222, 0.472222, 0.472222])
-        """
-        return self.at(scores).bends()
-
-    def evaluate(self, scores: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return log-likelihood, pulls and bends.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-
-        Examples
-        --------
-        >>> from rulegrove.survival import read_survival
-        >>> value, pulls, bends = PartialLikelihood(read_survival(([1, 2], [1, 1]))).evaluate([0.0, 0.0])
-        >>> round(value, 6), pulls, bends
-        (-0.693147, array([ 0.5, -0.5]), array([0.25, 0.25]))
-        """
-        point = self.at(scores)
-        return point.log_likelihood, point.pulls(), point.bends()
-
-    def hessian(self, X: FloatArray, scores: FloatArray) -> FloatArray:
-        """Return minus the second derivatives with respect to the coefficients of columns, where the scores are.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_columns)
-            A copy is made, and two with a row for each event time, so this is for some hundred columns at most.
-        scores : ndarray of shape (n_rows,)
-
-        Returns
-        -------
-        ndarray of shape (n_columns, n_columns)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from rulegrove.survival import read_survival
-        >>> likelihood = PartialLikelihood(read_survival(([1, 2], [1, 1])))
-        >>> likelihood.hessian(np.array([[0.0], [2.0]]), np.zeros(2))
-        array([[1.]])
-        """
-        return self.at(scores).hessian(X)
 
 
 class Point:
@@ -214,19 +111,24 @@ class Point:
         self._expected: FloatArray | None = None
 
     def pulls(self) -> FloatArray:
-        """Return the derivative with respect to each score."""
+        """Return the derivative with respect to each score: events less those expected, which sum to zero.
+
+        Over the weights these are martingale residuals, of which Efron's method has its own.
+        """
         return self._restore(np.where(self._sets.happened, self._sets.row_weights, 0.0) - self._expect())
 
-    def bends(self) -> FloatArray:
-        """Return minus the second derivative with respect to each score."""
-        sets, squares = self._sets, np.empty(len(self._values))
-        spread(sets.firsts, sets.lasts, self._rates[2], self._tops, 2, self._values, self._levels, squares)
-        seen = 2.0 * self._rates[3] - self._rates[4]
-        lift(sets.lasts, sets.happened, seen, self._tops, 2, self._values, self._levels, squares)
-        return self._restore(np.maximum(self._expect() - squares, 0.0))
-
     def hessian(self, X: FloatArray) -> FloatArray:
-        """Return minus the second derivatives with respect to the coefficients of columns."""
+        """Return minus the second derivatives with respect to the coefficients of columns.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns)
+            A copy is made, and two with a row for each event time, so this is for some hundred columns at most.
+
+        Returns
+        -------
+        ndarray of shape (n_columns, n_columns)
+        """
         sets, table = self._sets, np.asarray(X, dtype=np.float64)
         if table.ndim != 2 or len(table) != len(sets.order):
             raise InvalidInputError(
@@ -256,8 +158,8 @@ class Point:
         """Return the expected events of each row."""
         if self._expected is None:
             sets, expected = self._sets, np.empty(len(self._values))
-            spread(sets.firsts, sets.lasts, self._rates[0], self._tops, 1, self._values, self._levels, expected)
-            lift(sets.lasts, sets.happened, self._rates[1], self._tops, 1, self._values, self._levels, expected)
+            spread(sets.firsts, sets.lasts, self._rates[0], self._tops, self._values, self._levels, expected)
+            lift(sets.lasts, sets.happened, self._rates[1], self._tops, self._values, self._levels, expected)
             self._expected = expected
         return self._expected
 
