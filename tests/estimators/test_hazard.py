@@ -186,7 +186,6 @@ def test_what_makes_no_sense_of_hazards_is_refused():
     for use in (
         target.check_evidence,
         lambda: target.take_offset(np.ones(2), None, np.ones(2)),
-        lambda: target.compare(np.ones(2), np.ones(2), np.ones(2)),
         lambda: target.draw(None, np.ones(2), np.ones(2)),
     ):
         with pytest.raises(InvalidInputError, match=r"\."):

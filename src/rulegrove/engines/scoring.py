@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove._typing import FloatArray
-from rulegrove.engines.base import BATCH_ROWS, Batch, Engine, OnProgress
+from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
 from rulegrove.engines.beside import Beside, as_times, list_targets
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.predicting import make_task, score_batch
@@ -20,7 +19,6 @@ from rulegrove.estimators.figures import Agreement
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
-from rulegrove.survival.concordance import concordance
 
 
 @dataclass(frozen=True)
@@ -50,48 +48,10 @@ class ScoreTask:
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         if not weights.any():
             return Agreement()
-        return self.target.compare(rows.y, self.model.decide(score_batch(self.model, rows.rows)), weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Risks:
-    """Times of rows, as `Beside.read` returns them, with scores and weights, in parts; a state."""
-
-    parts: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
-
-    def merge(self, other: "Risks") -> "Risks":
-        """Return those of both."""
-        return Risks(self.parts + other.parts)
-
-
-@dataclass(frozen=True)
-class RiskTask:
-    """Score rows beside their times.
-
-    Attributes
-    ----------
-    model : RuleModel
-    layout : Layout
-        Whose attributes are those that the terms speak of.
-    """
-
-    model: RuleModel
-    layout: Layout
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
-
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Risks:
-        """Return the scores of a partition."""
-        found = Risks()
-        for batch in batches:
-            rows = self.layout.read(batch)
-            if rows.positions.size:
-                weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-                found = found.merge(Risks(((rows.y, score_batch(self.model, rows.rows), weights),)))
-        return found
+        scores = score_batch(self.model, rows.rows)
+        if self.target.timed:
+            return self.target.compare(as_times(rows.y), scores, weights)
+        return self.target.compare(rows.y, self.model.decide(scores), weights)
 
 
 def score(
@@ -174,36 +134,16 @@ def score_over(
     check_names(names, [("weights", weights)])
     beside = Beside.of(names, kind, targets, event, entry)
     layout = Layout(own.model.used_names, targets[0], weights, kind.values, kind=kind, known=own.known, beside=beside)
-    progress = Progress(model.verbose)
-    stage = progress.stage("Scoring")
-    found = _score_times(engine, own.model, layout, stage) if kind.timed else _compare(engine, own.model, layout, stage)
-    progress.close()
-    return found
-
-
-def _compare(engine: Engine, model: RuleModel, layout: Layout, on_progress: OnProgress) -> float:
-    """Return a score that sums over rows tell."""
-    assert layout.kind is not None
-    found = engine.map_reduce(ScoreTask(model, layout.kind, layout), on_progress)
-    if not found.weight:
-        raise _refuse_empty(layout)
-    return float(found.score)
-
-
-def _score_times(engine: Engine, model: RuleModel, layout: Layout, on_progress: OnProgress) -> float:
-    """Return the concordance of all rows, whose times and scores are put together for it; other columns are not."""
-    if engine.n_rows > autos.MOST_DRAWN:
+    if kind.timed and engine.n_rows > autos.MOST_DRAWN:
         raise InvalidInputError(
             f"Concordance is of pairs of rows, whose times must be together in memory, {autos.MOST_DRAWN:,} rows at "
             f"most; got {engine.n_rows:,}. Score fewer of them, such as some of the files."
         )
-    parts = engine.map_reduce(RiskTask(model, layout), on_progress).parts
-    if not any(weights.any() for _, _, weights in parts):
-        raise _refuse_empty(layout)
-    y, scores, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return concordance(as_times(y), scores, weights)
-
-
-def _refuse_empty(layout: Layout) -> InvalidInputError:
-    """Return the error of a table without a row to score."""
-    return InvalidInputError(f"No row has a target '{layout.target}' and a positive weight; there is nothing to score.")
+    progress = Progress(model.verbose)
+    found = engine.map_reduce(ScoreTask(own.model, kind, layout), progress.stage("Scoring"))
+    progress.close()
+    if not found.weight:
+        raise InvalidInputError(
+            f"No row has a target '{layout.target}' and a positive weight; there is nothing to score."
+        )
+    return float(found.score)

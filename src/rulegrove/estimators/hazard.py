@@ -240,9 +240,9 @@ class Hazard(Rate):
         """Tell the concordance of other rows."""
         return judge_hazards(observed, scores, weights, honest=honest)
 
-    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement:  # type: ignore[override]
-        """Refuse sums: concordance is of pairs of rows."""
-        raise InvalidInputError("Concordance is of pairs of rows, so that parts of a table cannot be judged apart.")
+    def compare(self, observed: SurvivalTimes, predicted: FloatArray, weights: FloatArray) -> "RiskAgreement":  # type: ignore[override]
+        """Put times beside scores, of which higher ones mean earlier events."""
+        return RiskAgreement(((observed, predicted, weights),))
 
     def draw(self, model: RuleModel, scores: FloatArray, y: Any) -> Callable[[np.random.Generator], AnyArray]:
         """Refuse to draw times."""
@@ -327,6 +327,40 @@ class _Watched:
         """Return for each row the sum of steps at the times at which it is at risk."""
         sums = np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(sums[self.until] if self.since is None else sums[self.until] - sums[self.since])
+
+
+@dataclass(frozen=True, eq=False)
+class RiskAgreement:
+    """Times of rows with scores and weights, in parts: concordance is of pairs of rows, of which no sums tell.
+
+    Attributes
+    ----------
+    parts : tuple
+
+    Examples
+    --------
+    >>> one, other = (RiskAgreement(((read_survival(([t], [1])), np.array([-t]), np.ones(1)),)) for t in (3.0, 5.0))
+    >>> one.merge(other).score
+    1.0
+    """
+
+    parts: tuple[tuple[SurvivalTimes, FloatArray, FloatArray], ...]
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(sum(weights.sum() for _, _, weights in self.parts))
+
+    def merge(self, other: "RiskAgreement | Agreement") -> "RiskAgreement":
+        """Return the rows of both; an `Agreement` is that of no rows."""
+        return self if isinstance(other, Agreement) else RiskAgreement(self.parts + other.parts)
+
+    @property
+    def score(self) -> float:
+        """The concordance."""
+        times, scores, weights = zip(*self.parts, strict=True)
+        together = read_survival(np.concatenate([own.to_columns() for own in times]), need_events=False)
+        return concordance(together, np.concatenate(scores), np.concatenate(weights))
 
 
 def judge_hazards(

@@ -315,8 +315,8 @@ class Target(ABC):
         """Tell how well other rows are predicted, by the places of their classes or by their numbers."""
 
     @abstractmethod
-    def compare(self, observed: AnyArray, predicted: AnyArray, weights: FloatArray) -> Agreement | RateAgreement:
-        """Compare predictions with what came true, as the `score` of the estimator does."""
+    def compare(self, observed: Any, predicted: AnyArray, weights: FloatArray) -> Agreement | RateAgreement:
+        """Compare predictions with what came true, as the `score` of the estimator does; of times scores are given."""
 
     def draw_by(self, *, validates: bool) -> dict[str, Any]:
         """Return the parameters of a model to `draw` from, where they matter; `validates` as in `learn`."""
