@@ -317,8 +317,7 @@ def test_a_level_that_a_model_does_not_have(run, refuse, claims, write, tmp_path
 def test_rows_of_parts_are_shown_with_their_exposure(claims, write):
     """Reports of parts had rates without the weights by which exposures count."""
     files = [write(claims.slice(start, 300), f"{start}.parquet") for start in (0, 300)]
-    known = {"exposure": EXPOSURE, "n_jobs": 1}
-    training = read_large(files, ["claims"], Columns(), None, None, **known)
+    training = read_large(files, ["claims"], Columns(), {"exposure": EXPOSURE}, 1)
     rows, y, found = training.show(RuleEnsembleRegressor(loss="poisson"))
     table = claims.slice(0, 600)
     assert EXPOSURE not in rows.column_names

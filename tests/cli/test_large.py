@@ -73,7 +73,7 @@ def test_a_fit_of_times_is_the_one_in_memory(run, read_json, folder, tmp_path, r
     expected = RuleEnsembleSurvival(**{**SETTINGS, "selection": "min"}).fit(X, (since, years, died))
     model = load_model(tmp_path / "model.json")
     np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
-    training = read_large([folder], ["years"], Columns(), None, None, event="status=dead", entry="since", n_jobs=1)
+    training = read_large([folder], ["years"], Columns(), {"event": "status=dead", "entry": "since"}, 1)
     rows, times, _ = training.show(model)  # for a report
     assert rows.column_names == X.column_names
     np.testing.assert_array_equal(times.to_columns(), np.column_stack([since, years, died]))

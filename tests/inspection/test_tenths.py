@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from rulegrove.estimators.baseline import Baseline
-from rulegrove.estimators.loss_judging import judge_rates
-from rulegrove.inspection.tenths import choose_moment, count_below, count_means, count_survivors, deal_evenly
+from rulegrove.estimators.loss_judging import deal_evenly, judge_rates
+from rulegrove.inspection.tenths import choose_moment, count_below, count_means, count_survivors
 from rulegrove.survival import SurvivalTimes, kaplan_meier, kaplan_meier_band
 
 

@@ -129,10 +129,10 @@ def _read(
     if is_large(data):
         from rulegrove.cli.large import read_large
 
-        return read_large(data, targets, columns, **beside, n_jobs=n_jobs)
+        return read_large(data, targets, columns, beside, n_jobs)
     from rulegrove.cli.training import read_training
 
-    return read_training(data[0], targets, columns, **beside)
+    return read_training(data[0], targets, columns, beside)
 
 
 def _describe_held_out(model: "Ensemble") -> dict[str, Any] | None:

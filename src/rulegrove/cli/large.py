@@ -86,20 +86,14 @@ def read_large(
     paths: Sequence[Path],
     targets: Sequence[str],
     columns: Columns,
-    weights: str | None,
-    groups: str | None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
-    *,
+    beside: Mapping[str, str | None],
     n_jobs: Any,
 ) -> LargeTraining:
     """Open files and look at the targets; parameters as in `read_training`, and threads as the estimators take them."""
-    if groups is not None:
+    if beside.get("groups") is not None:
         raise InvalidInputError("`--groups` is for one table that is read whole; leave it out, or join the files.")
     engine = open_large(paths, n_jobs)
-    roles = find_roles(engine.schema.names, targets, columns, weights, None, exposure, offset, event, entry)
+    roles = find_roles(engine.schema.names, targets, columns, beside)
     if {*roles.targets} & {*roles.numbers}:
         raise InvalidInputError("`--number` names the target, which is for one table that is read whole; convert it.")
     types = {field.name: field.type for field in engine.schema}
@@ -109,9 +103,9 @@ def read_large(
     look, task = looks[roles.target], _find_task(looks, roles, types, columns.task)
     values = "classes" if task == "classification" else "numbers"
     known = Known(**roles.known)
-    beside = Beside(roles.targets[1:], roles.spells.event, roles.spells.entry, roles.spells.word)
+    others = Beside(roles.targets[1:], roles.spells.event, roles.spells.entry, roles.spells.word)
     layout = Layout.of(
-        list(types), roles.target, roles.weights, values=values, drop=roles.drop, known=known, beside=beside
+        list(types), roles.target, roles.weights, values=values, drop=roles.drop, known=known, beside=others
     )
     n_rows = look.n_rows - look.n_missing
     if len(looks) > 1:  # those that have all of them

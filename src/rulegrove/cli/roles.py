@@ -50,28 +50,37 @@ def find_roles(
     names: Sequence[str],
     targets: Sequence[str],
     columns: Columns,
-    weights: str | None = None,
-    groups: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
+    beside: Mapping[str, str | None],
 ) -> Roles:
-    """Find the columns that options name; one that the table does not have, or that is two things, is refused."""
+    """Find the columns that options name; one that the table does not have, or that is two things, is refused.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns of the table.
+    targets : sequence of str
+    columns : Columns
+    beside : mapping
+        Columns of weights, groups, exposure, offset, event and entry, as far as they were named.
+    """
 
     def find(option: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(find_name(names, name, option) for name in wanted or ())
+
+    def find_one(option: str) -> str | None:
+        name = beside.get(option)
+        return None if name is None else find_name(names, name, f"--{option}")
 
     roles = Roles(
         targets=find("--target", targets),
         drop=find("--drop", columns.drop),
         categorical=find("--categorical", columns.categorical),
         numbers=find("--number", columns.number),
-        weights=None if weights is None else find_name(names, weights, "--weights"),
-        groups=None if groups is None else find_name(names, groups, "--groups"),
+        weights=find_one("weights"),
+        groups=find_one("groups"),
         keep_identifiers=columns.keep_identifiers,
-        known=find_known(names, exposure, offset),
-        spells=find_spells(names, event, entry),
+        known=find_known(names, beside.get("exposure"), beside.get("offset")),
+        spells=find_spells(names, beside.get("event"), beside.get("entry")),
     )
     if len(roles.targets) > 1 and roles.spells.event is not None:
         raise InvalidInputError("`--event` makes a survival time of one `--target`; leave the others out.")

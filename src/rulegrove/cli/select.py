@@ -40,7 +40,7 @@ def select(
             "which attributes matter."
         )
     check_outputs({"--output": output}, [data], kinds=WRITERS)
-    training = read_training(data, [options.take_one(target, "select")], columns, weights)
+    training = read_training(data, [options.take_one(target, "select")], columns, {"weights": weights})
     training.facts.tell()
 
     from rulegrove.cli.values import read_settings

@@ -74,12 +74,7 @@ def read_training(
     path: Path,
     targets: Sequence[str],
     columns: Columns,
-    weights: str | None = None,
-    groups: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
+    beside: Mapping[str, str | None],
 ) -> Training:
     """Read a table and take it apart; rows without a target are left out.
 
@@ -89,13 +84,11 @@ def read_training(
     targets : sequence of str
         Column to predict, or several of numbers.
     columns : Columns
-    weights, groups : str, optional
-        Columns of weights, and of groups whose rows are held out together.
-    exposure, offset, event, entry : str, optional
-        Columns of these; with an event the target is a time.
+    beside : mapping
+        As in `find_roles`; with an event the target is a time.
     """
     table = read_table(path, text=columns.categorical or ())
-    roles = find_roles(table.column_names, targets, columns, weights, groups, exposure, offset, event, entry)
+    roles = find_roles(table.column_names, targets, columns, beside)
     from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
 
     table = _convert_targets(table, roles)
@@ -121,7 +114,7 @@ def read_training(
         counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
     row_weights = None if roles.weights is None else read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
-    beside = read_known(known, roles.known, rows)
+    more = read_known(known, roles.known, rows)
     facts = Facts(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
@@ -134,10 +127,10 @@ def read_training(
         kinds=_sort_columns(X, roles),
         known={**roles.known, **roles.spells.words},
         n_events=int(y.event.sum()) if task == "survival" else None,
-        exposures=_describe_exposure(y, beside["exposure"]) if "exposure" in beside else (),
+        exposures=_describe_exposure(y, more["exposure"]) if "exposure" in more else (),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
-    return Training(X, y, row_weights, codes, beside, roles, facts)
+    return Training(X, y, row_weights, codes, more, roles, facts)
 
 
 def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:

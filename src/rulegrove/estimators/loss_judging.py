@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rulegrove._typing import FloatArray
+from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators.figures import DIGITS, N_BINS, Reliability, judge_numbers
 from rulegrove.estimators.loss_figures import LevelFigures, RateFigures, SeveralFigures
 from rulegrove.losses import Quantile, Tweedie
@@ -115,19 +115,40 @@ def judge_rates(
     )
 
 
+def deal_evenly(predicted: FloatArray, weights: FloatArray, n_parts: int = N_BINS) -> IntArray:
+    """Return the part of each row, of about equal weight; rows of one prediction are in one part.
+
+    Parameters
+    ----------
+    predicted, weights : ndarray of shape (n_rows,)
+    n_parts : int
+        There may be fewer, where many rows have one prediction.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        From 0 on, without gaps.
+
+    Examples
+    --------
+    >>> deal_evenly(np.array([5.0, 1.0, 1.0, 1.0, 7.0, 6.0]), np.ones(6), 2)
+    array([1, 0, 0, 0, 1, 1])
+    """
+    values, own = np.unique(predicted, return_inverse=True)
+    mass = np.bincount(own, weights, len(values))
+    middles = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    places = np.minimum((n_parts * middles).astype(np.int64), n_parts - 1)
+    return np.asarray(np.unique(places, return_inverse=True)[1][own], dtype=np.int64)
+
+
 def divide_evenly(predicted: FloatArray, observed: FloatArray, weights: FloatArray | None) -> Reliability:
     """Put rows into tenths of their weight, by what was predicted, and tell what came true in each."""
     own = np.ones(len(predicted)) if weights is None else weights
-    order = np.argsort(predicted, kind="stable")
-    share = (np.cumsum(own[order]) - 0.5 * own[order]) / own.sum()
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.minimum((N_BINS * share).astype(np.int64), N_BINS - 1)
-    sizes = np.bincount(places, minlength=N_BINS)
-    filled = sizes > 0
-    total, said, came = (np.bincount(places, part, N_BINS)[filled] for part in (own, own * predicted, own * observed))
-    known = total > 0.0
-    means = [[float(f"{value:.{DIGITS}g}") for value in (part[known] / total[known]).tolist()] for part in (said, came)]
-    return Reliability(np.array(means[0]), np.array(means[1]), sizes[filled][known])
+    predicted, observed, own = (part[own > 0.0] for part in (predicted, observed, own))
+    parts = deal_evenly(predicted, own)
+    total, said, came = (np.bincount(parts, part) for part in (own, own * predicted, own * observed))
+    means = [[float(f"{value:.{DIGITS}g}") for value in (part / total).tolist()] for part in (said, came)]
+    return Reliability(np.array(means[0]), np.array(means[1]), np.bincount(parts))
 
 
 def judge_levels(

@@ -8,6 +8,7 @@ from scipy.stats import t as student
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.estimators.baseline import Baseline
+from rulegrove.estimators.loss_judging import deal_evenly
 from rulegrove.survival import SurvivalTimes, kaplan_meier, kaplan_meier_band
 
 LEVEL = 0.95  # of the intervals
@@ -34,32 +35,6 @@ class Tenths:
     low: FloatArray
     high: FloatArray
     sizes: IntArray
-
-
-def deal_evenly(predicted: FloatArray, weights: FloatArray, n_parts: int = 10) -> IntArray:
-    """Return the part of each row, of about equal weight; rows of one prediction are in one part.
-
-    Parameters
-    ----------
-    predicted, weights : ndarray of shape (n_rows,)
-    n_parts : int
-        There may be fewer, where many rows have one prediction.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        From 0 on, without gaps.
-
-    Examples
-    --------
-    >>> deal_evenly(np.array([5.0, 1.0, 1.0, 1.0, 7.0, 6.0]), np.ones(6), 2)
-    array([1, 0, 0, 0, 1, 1])
-    """
-    values, own = np.unique(predicted, return_inverse=True)
-    mass = np.bincount(own, weights, len(values))
-    middles = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
-    places = np.minimum((n_parts * middles).astype(np.int64), n_parts - 1)
-    return np.asarray(np.unique(places, return_inverse=True)[1][own], dtype=np.int64)
 
 
 def count_means(
