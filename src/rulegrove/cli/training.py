@@ -89,8 +89,6 @@ def read_training(
     """
     table = read_table(path, text=columns.categorical or ())
     roles = find_roles(table.column_names, targets, columns, beside)
-    from rulegrove._validation import guess_task  # from here on errors take scikit-learn's second or two
-
     table = _convert_targets(table, roles)
     here = find_targets(table, roles.targets)
     known, rows = table.filter(here), np.flatnonzero(here.to_numpy())
@@ -98,7 +96,7 @@ def read_training(
     if not X.num_columns:
         raise InvalidInputError(f"'{path}' has no column left to predict {list_names(roles.targets)} from.")
     numbers = {name: _read_target(known, name, path) for name in roles.targets}
-    y: Any = numbers[roles.target]
+    y: Any
     counts: dict[Any, int] = {}
     if roles.spells.event is not None:
         y, task = read_times(known, roles.target, roles.spells, rows), "survival"
@@ -106,12 +104,8 @@ def read_training(
         check_several(numbers)
         y, task = pa.table(numbers), "regression"
     else:
-        labels, sizes = np.unique(y, return_counts=True)
-        check_values(roles.target, labels.tolist())
-        if y.dtype.kind not in "iuf":
-            check_text_target(roles.target, y.tolist(), columns.task)
-        task = guess_task(y) if columns.task == "auto" else columns.task
-        counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
+        y = numbers[roles.target]
+        task, counts = _find_task(roles.target, y, columns.task)
     row_weights = None if roles.weights is None else read_weights(known, roles.weights)
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     more = read_known(known, roles.known, rows)
@@ -131,6 +125,17 @@ def read_training(
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
     return Training(X, y, row_weights, codes, more, roles, facts)
+
+
+def _find_task(target: str, y: AnyArray, task: str) -> tuple[str, dict[Any, int]]:
+    """Return what is to be learned of one target, and how many rows have each of its values."""
+    from rulegrove._validation import guess_task  # which takes scikit-learn's second or two
+
+    labels, sizes = np.unique(y, return_counts=True)
+    check_values(target, labels.tolist())
+    if y.dtype.kind not in "iuf":
+        check_text_target(target, y.tolist(), task)
+    return guess_task(y) if task == "auto" else task, dict(zip(labels.tolist(), sizes.tolist(), strict=True))
 
 
 def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:

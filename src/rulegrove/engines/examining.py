@@ -14,7 +14,7 @@ from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
 from rulegrove.engines.beside import Beside, list_targets
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.predicting import make_task
-from rulegrove.engines.reading import Labelled, Layout, take_attributes
+from rulegrove.engines.reading import Labelled, Layout, LayoutTask, take_attributes
 from rulegrove.engines.values import check_names
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._evidence_counts import EvidenceCounter, EvidenceCounts
@@ -26,7 +26,7 @@ from rulegrove.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
-class EvidenceTask:
+class EvidenceTask(LayoutTask):
     """Count the rules of a list.
 
     Attributes
@@ -37,12 +37,6 @@ class EvidenceTask:
     """
 
     counter: EvidenceCounter
-    layout: Layout
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> EvidenceCounts:
         """Return the counts of a partition."""
@@ -158,7 +152,7 @@ def examine_part(
     """Count and judge the rules of a model on the rows of a layout."""
     counter = EvidenceCounter.of(model, engine.n_rows, *_find_unit(rules))
     progress = Progress(verbose)
-    counts = engine.map_reduce(EvidenceTask(counter, layout), progress.stage("Counting evidence"))
+    counts = engine.map_reduce(EvidenceTask(layout, counter), progress.stage("Counting evidence"))
     progress.close()
     if not counts.n_rows:
         raise InvalidInputError(

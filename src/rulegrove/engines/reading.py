@@ -118,6 +118,23 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class LayoutTask:
+    """What a task that reads rows by a layout asks of the table.
+
+    Attributes
+    ----------
+    layout : Layout
+    """
+
+    layout: Layout
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it needs."""
+        return self.layout.columns
+
+
+@dataclass(frozen=True)
 class Labelled:
     """Rows that have a target, taken apart: attributes, targets, weights (None without) and positions.
 

@@ -11,7 +11,7 @@ from rulegrove._hashing import hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.engines.base import Batch, Engine, OnProgress
 from rulegrove.engines.beside import as_times
-from rulegrove.engines.reading import Labelled, Layout
+from rulegrove.engines.reading import Labelled, Layout, LayoutTask
 from rulegrove.estimators._sampling import Size, Spells, TargetSummary, draw_lowest
 from rulegrove.exceptions import InvalidInputError
 
@@ -53,7 +53,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class DrawTask:
+class DrawTask(LayoutTask):
     """Draw the rows whose random numbers are below a limit, and summarise the target of all.
 
     Attributes
@@ -64,14 +64,8 @@ class DrawTask:
         From 0 to ``2**64``; the latter takes all rows that count.
     """
 
-    layout: Layout
     seed: int
     limit: int
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Draw:
         """Return what a partition has."""

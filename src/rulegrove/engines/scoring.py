@@ -11,7 +11,7 @@ from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
 from rulegrove.engines.beside import Beside, as_times, list_targets
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.predicting import make_task, score_batch
-from rulegrove.engines.reading import Layout
+from rulegrove.engines.reading import Layout, LayoutTask
 from rulegrove.engines.values import check_names
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -22,17 +22,11 @@ from rulegrove.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
-class ScoreTask:
+class ScoreTask(LayoutTask):
     """Compare predictions with targets."""
 
     model: RuleModel
     target: Target
-    layout: Layout
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Any:
         """Return the agreement on a partition, of the kind that the target has."""
@@ -140,7 +134,7 @@ def score_over(
             f"most; got {engine.n_rows:,}. Score fewer of them, such as some of the files."
         )
     progress = Progress(model.verbose)
-    found = engine.map_reduce(ScoreTask(own.model, kind, layout), progress.stage("Scoring"))
+    found = engine.map_reduce(ScoreTask(layout, own.model, kind), progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(

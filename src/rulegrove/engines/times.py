@@ -9,7 +9,7 @@ from rulegrove._typing import FloatArray
 from rulegrove.engines.base import Batch, Engine, OnProgress
 from rulegrove.engines.beside import as_times
 from rulegrove.engines.counting import Marked, run_marked
-from rulegrove.engines.reading import Layout
+from rulegrove.engines.reading import Layout, LayoutTask
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.estimators._sampling import Size
 from rulegrove.estimators._units import PLAIN
@@ -18,7 +18,7 @@ from rulegrove.survival.grid import HazardSums
 
 
 @dataclass(frozen=True)
-class HazardTask:
+class HazardTask(LayoutTask):
     """Count events, and rows at risk, at some times.
 
     Attributes
@@ -27,13 +27,7 @@ class HazardTask:
     grid : ndarray of shape (n_times,)
     """
 
-    layout: Layout
     grid: FloatArray
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
-        return self.layout.columns
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[HazardSums]:
         """Return the sums of a partition."""

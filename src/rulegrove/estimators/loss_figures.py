@@ -21,11 +21,6 @@ class RateFigures(Figures):
 
     Attributes
     ----------
-    n_rows : int
-    honest : bool
-        Whether no rule was grown with the rows that it is judged on.
-    weighted : bool
-        Whether rows differ in weight.
     power : float
         Of the loss.
     d2 : float
@@ -92,11 +87,6 @@ class LevelFigures(Figures):
 
     Attributes
     ----------
-    n_rows : int
-    honest : bool
-        Whether no rule was grown with the rows that it is judged on.
-    weighted : bool
-        Whether rows differ in weight.
     d2 : float
         Share of the pinball loss that is explained: one minus it over that of the quantiles of the training.
     pinball, base_pinball : float
@@ -159,11 +149,6 @@ class HazardFigures(Figures):
 
     Attributes
     ----------
-    n_rows : int
-    honest : bool
-        Whether no rule was grown with the rows that it is judged on.
-    weighted : bool
-        Whether rows differ in weight.
     concordance : float
         Share of pairs of rows, of which one is known to have had its event first, whose risks are in that order; 0.5
         is chance; NaN where there is no such pair.
@@ -209,11 +194,6 @@ class SeveralFigures(Figures):
 
     Attributes
     ----------
-    n_rows : int
-    honest : bool
-        Whether no rule was grown with the rows that it is judged on.
-    weighted : bool
-        Whether rows differ in weight.
     names : tuple of str
         Of the numbers.
     each : tuple of NumberFigures
