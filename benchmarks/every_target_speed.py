@@ -1,4 +1,4 @@
-"""Seconds of fits with each loss beside those with the squared error, on one made table within one run.
+"""Processor seconds of fits with each loss beside those with the squared error, on one made table within one run.
 
 ``python -m benchmarks.every_target --speed [--only KIND ...] [--rows N] [--repeats N]``
 """
@@ -52,7 +52,7 @@ def make_fit(loss: str, X: np.ndarray, y: np.ndarray, threads: int) -> Callable[
 
 
 def measure(losses: list[str], n_rows: int, repeats: int, threads: int) -> list[dict[str, Any]]:
-    """Return a line for each loss: the least seconds of some rounds, in which all losses take turns."""
+    """Return a line for each loss: the least processor seconds of some rounds, in which all losses take turns."""
     warnings.simplefilter("ignore")
     X, scores = make_columns(n_rows)
     targets = make_targets(scores)
@@ -62,12 +62,12 @@ def measure(losses: list[str], n_rows: int, repeats: int, threads: int) -> list[
             try:
                 if round_ == 0:  # compiled kernels are loaded outside the clock
                     make_fit(loss, X[:2000], targets[loss][:2000], threads)()
-                start = time.perf_counter()
+                start = time.process_time()
                 make_fit(loss, X, targets[loss], threads)()
             except Exception as error:
                 print(f"{loss}: {type(error).__name__}: {error}", flush=True)
                 continue
-            own = time.perf_counter() - start
+            own = time.process_time() - start
             seconds[loss] = min(own, seconds.get(loss, np.inf))
             print(f"round {round_}, {loss}: {own:.2f} s, {own / seconds['squared']:.2f} x squared", flush=True)
     base = seconds["squared"]
