@@ -150,6 +150,21 @@ class Rulegrove(Method):
         }
 
 
+class Accurate(Rulegrove):
+    """Ours with ``preset="accurate"``, of whose large model the list is made."""
+
+    slow = True
+
+    def fit(self, task: Task, rows: Rows, **settings: Any) -> Any:
+        """Return a fitted model."""
+        return super().fit(task, rows, preset="accurate", **settings)
+
+    def lines(self, model: Any) -> Mapping[str, tuple[Predict, int | None]]:
+        """Return the list of 25 terms and the large model."""
+        lines = super().lines(model)
+        return {name: line for name, line in lines.items() if not name.endswith("default")}
+
+
 class Numeric(Method):
     """Methods that want numbers without gaps."""
 
@@ -285,6 +300,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Rulegrove("rulegrove", "rulegrove", (*_RATES, "quantile", "survival")),
+        Accurate("rulegrove accurate", "rulegrove", (*_RATES, "quantile")),
         Glum("glum", "glum", _RATES),
         LinearModel("scikit-learn linear", "scikit-learn", (*_RATES, "quantile")),
         Boosting("HistGradientBoosting", "scikit-learn", ("poisson", "gamma", "quantile")),
