@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rulegrove._threads import one_blas_thread
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Term
@@ -128,16 +129,17 @@ class State:
         rows, layout = self.counts.rows, self.layout.scale(ridge)
         starts = self._start(before)
         solved: list[FloatArray] = []
-        for part, fold in enumerate([None, *range(rows.n_folds)]):
-            weights, goals = self.counts.weigh(fold)
-            if part < len(starts):
-                start = starts[part]
-            elif solved:
-                start = solved[0]
-            else:
-                start = self._begin()
-                start[:, 0] = rows.family.find_level(weights @ goals / weights.sum())
-            solved.append(solve(rows.family, layout, weights, goals, start))
+        with one_blas_thread():  # the matrices are small
+            for part, fold in enumerate([None, *range(rows.n_folds)]):
+                weights, goals = self.counts.weigh(fold)
+                if part < len(starts):
+                    start = starts[part]
+                elif solved:
+                    start = solved[0]
+                else:
+                    start = self._begin()
+                    start[:, 0] = rows.family.find_level(weights @ goals / weights.sum())
+                solved.append(solve(rows.family, layout, weights, goals, start))
         own = rows.give_back(solved[0])
         terms = {
             number: replace(term, coefs=np.where(np.isnan(term.fixed), coefs, term.fixed))

@@ -1,18 +1,13 @@
 """The log of edits as plain JSON values, and back."""
 
-from collections.abc import Callable
 from dataclasses import fields as fields_of
-from typing import Any, TypeVar
+from typing import Any
 
 from rulegrove.estimators._checked_json import Value, encode
 from rulegrove.estimators.edits import Change, Cost, Edit, Edits, Move
 
 MOST_ROWS = 2**53
 DEPTH = 1  # an argument of a step may be an object of plain values, but no deeper
-R = TypeVar("R", Cost, Change)
-
-_READ: dict[str, Callable[[Value], Any]] = {"n_otherwise": lambda value: value.integer(0, MOST_ROWS)}
-_READ["n_rows"] = _READ["n_otherwise"]
 
 
 def encode_edits(edits: Edits) -> list[dict[str, Any]]:
@@ -32,18 +27,23 @@ def decode_edits(value: Value) -> Edits:
 
 def _decode_edit(value: Value) -> Edit:
     """Return one edit."""
-    words = ("words", "time", "error_name", "loss_name")
-    found = value.fields(["step", *words], {"honest": None, "before": None, "after": None, "change": None, "moved": []})
+    words = ("step", "words", "time", "error_name", "loss_name")
+    found = value.fields(words, {"honest": None, "before": None, "after": None, "change": None, "moved": []})
     step = _decode_step(found["step"])
     for name in ("operation", "note", "author"):
         if not isinstance(step.get(name, ""), str) or "operation" not in step:
             found["step"].refuse("an object with an 'operation', whose `note` and `author` are texts")
-    costs = (found[name].maybe(lambda own: _decode(own, Cost)) for name in ("honest", "before", "after"))
+    honest, before, after = (found[name].maybe(_decode_cost) for name in ("honest", "before", "after"))
     return Edit(
-        step,
-        *(found[name].text() for name in words),
-        *costs,
-        change=found["change"].maybe(lambda own: _decode(own, Change)),
+        step=step,
+        words=found["words"].text(),
+        time=found["time"].text(),
+        error_name=found["error_name"].text(),
+        loss_name=found["loss_name"].text(),
+        honest=honest,
+        before=before,
+        after=after,
+        change=found["change"].maybe(_decode_change),
         moved=tuple(_decode_move(item) for item in found["moved"].items()),
     )
 
@@ -62,15 +62,19 @@ def _decode_argument(value: Value, depth: int) -> Any:
     return value.raw
 
 
-def _decode(value: Value, make: type[R]) -> R:
-    """Return a record of numbers."""
-    found = value.fields([field.name for field in fields_of(make)])
-    return make(**{name: _READ.get(name, _decode_number)(own) for name, own in found.items()})
+def _decode_cost(value: Value) -> Cost:
+    """Return an error and a loss, which may be undefined."""
+    found = value.fields([field.name for field in fields_of(Cost)])
+    return Cost(**{name: own.number(special=True) for name, own in found.items()})
 
 
-def _decode_number(value: Value) -> float:
-    """Return a number, which may be undefined."""
-    return value.number(special=True)
+def _decode_change(value: Value) -> Change:
+    """Return what an edit has changed."""
+    found = value.fields([field.name for field in fields_of(Change)])
+    n_rows = found.pop("n_rows").integer(0, MOST_ROWS)
+    n_otherwise = found.pop("n_otherwise").integer(0, n_rows)
+    numbers = {name: own.number(special=True) for name, own in found.items()}
+    return Change(**numbers, n_otherwise=n_otherwise, n_rows=n_rows)
 
 
 def _decode_move(value: Value) -> Move:
