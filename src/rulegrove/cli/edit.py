@@ -1,4 +1,4 @@
-"""`rulegrove edit`: a script of edits, as a session writes it, applied to a model and solved for on the rows of a table."""
+"""`rulegrove edit`: a script of edits, as a session writes it, applied to a model on the rows of a table."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,9 +40,9 @@ def edit(
 ) -> None:
     """Edit the list of a model by a script, and tell what each edit costs.
 
-    Operations and their arguments: drop number; replace number, rule; round thresholds; merge first, second; add rule;
-    forbid attribute; fix number, coefficient; monotone attribute, direction. Each may have a note and an author.
-    Without --data terms can be dropped, attributes forbidden and weights fixed; the others stay as they are.
+    Operations, with their arguments: drop (number), replace (number, rule), round (thresholds), merge (first, second),
+    add (rule), forbid (attribute), fix (number, coefficient), monotone (attribute, direction). Each may have a note and
+    an author. Without --data terms can be dropped, attributes forbidden and weights fixed; others stay as they are.
 
     Example: rulegrove edit model.json --script edits.json --data table.csv --target outcome -o edited.json
     """
@@ -75,9 +75,7 @@ def edit(
         print_json({**describe_model(edited), "edits": encode_edits(session.log), "model": output})
         return
     if output is None or not quiet:
-        print_table(
-            session.log.to_cells(), words=("done", "weights that moved most", "note"), spare=("rows otherwise",)
-        )
+        print_table(session.log.to_cells(), words=("done",), spare=("rows otherwise",), below="done")
         print_rules(edited.rules_, None)
     if data is not None:
         from rulegrove.estimators.edits import SPENT

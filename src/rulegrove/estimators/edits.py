@@ -1,12 +1,12 @@
 """What people changed of a fitted list: who did what and why, and what it cost given the terms."""
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 from rulegrove._words import cut, printable
 from rulegrove.estimators.figures import show_number, show_share
+from rulegrove.estimators.rule_table import html_row
 
 SHOWN_WEIGHTS = 3  # that moved most
 UNCHANGED = 1e-6  # of an error: what changes less is rounding
@@ -167,15 +167,14 @@ class Edit:
         return "" if self.change is None else f"{self.change.n_otherwise:,} of {self.change.n_rows:,}"
 
     def to_cells(self) -> dict[str, str]:
-        """Return short texts by heading."""
-        why = " / ".join(printable(own) for own in (self.note, self.author) if own)
+        """Return short texts by heading; below what was done stand the weights that moved, and the note."""
+        why = printable(": ".join(own for own in (self.author, self.note) if own))
+        moved = f"weights: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}" if self.moved else ""
         return {
-            "done": cut(self.words),
             self.error_name: self.show("error"),
             **({self.loss_name: self.show("loss")} if self.loss_name != self.error_name else {}),
             "rows otherwise": self.otherwise,
-            "weights that moved most": "; ".join(map(str, self.moved[:SHOWN_WEIGHTS])),
-            "note": why,
+            "done": "\n".join(filter(None, [cut(self.words), moved, why])),
         }
 
     def __repr__(self) -> str:
@@ -248,9 +247,6 @@ class Edits(Sequence[Edit]):
 def html_edits(edits: Sequence[Edit]) -> str:
     """Return edits as a table in HTML."""
     cells = Edits(edits).to_cells()
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in cells)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-        for row in zip(*cells.values(), strict=True)
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{SPENT}</p>"
+    rows = "".join(map(html_row, zip(*cells.values(), strict=True)))
+    head = html_row(cells, "th")
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><p>{SPENT}</p>"
