@@ -119,7 +119,8 @@ def _count(state: State, counts: Counts) -> Fitted:
     shares = None
     if isinstance(rows.family, OfClasses):
         held = values.T @ sums
-        held /= np.maximum(held.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        weight = held.sum(axis=1, keepdims=True)
+        held /= np.where(weight > 0.0, weight, 1.0)
         told = 2.0 * held[:, -1] - 1.0
         shares = {own.term: part for own, part in zip(terms, held, strict=True) if isinstance(own.term, Rule)}
     else:
