@@ -179,8 +179,8 @@ class Edit:
 
     def __repr__(self) -> str:
         if self.after is None:
-            return f"{self.words}. The session has no rows, so nobody can tell what it costs."
-        lines = [f"{self.words}.", f"given the terms: {self._name(self.show)}"]
+            return f"{cut(self.words)}. The session has no rows, so nobody can tell what it costs."
+        lines = [f"{cut(self.words)}.", f"given the terms: {self._name(self.show)}"]
         lines += [f"the fitted list on rows that it has not seen: {self.fitted}"] if self.honest else []
         lines += [f"{self.otherwise} rows are predicted otherwise"] if self.change else []
         lines += [f"weights that moved most: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}"] if self.moved else []
