@@ -58,6 +58,8 @@ def test_the_table_has_notes_below_what_was_done():
     assert "no &lt;b&gt;sense" in page
     assert SPENT in page
     assert "<b>" not in page
+    assert "The fitted list on rows that it has not seen: error 25.0 %; log loss 0.5.</p>" in page
+    assert "<th" in DROPPED._repr_html_()
     assert repr(edits).endswith(SPENT)
     assert isinstance(edits[:1], Edits)
     assert repr(Edits()) == "Edits: none"

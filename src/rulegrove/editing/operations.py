@@ -164,9 +164,10 @@ def monotone(state: State, about: Edited, attribute: str, direction: str) -> Don
                 f"The weight of {number} is fixed at {listed.fixed[0]:g}, which goes against {attribute!r} "
                 f"{direction}; free it first, by coefficient=None."
             )
+    way = "rise" if direction == "increasing" else "fall"
     why = "which would go against it" if state.counts is None else "which would go both ways"
     told = f"; dropped {', '.join(map(str, gone))}, {why}" if gone else ""
-    return replace(_leave_out(state, gone), directions=directions), f"Let scores be {direction} in {attribute}{told}"
+    return replace(_leave_out(state, gone), directions=directions), f"Let the score only {way} with {attribute}{told}"
 
 
 OPERATIONS: dict[str, Callable[..., Done]] = {

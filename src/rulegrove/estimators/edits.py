@@ -247,6 +247,9 @@ class Edits(Sequence[Edit]):
 def html_edits(edits: Sequence[Edit]) -> str:
     """Return edits as a table in HTML."""
     cells = Edits(edits).to_cells()
+    if len(edits) == 1:
+        del cells[""]
     rows = "".join(map(html_row, zip(*cells.values(), strict=True)))
-    head = html_row(cells, "th")
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><p>{SPENT}</p>"
+    known = dict.fromkeys(edit.fitted for edit in edits if edit.fitted)
+    honest = "".join(f" The fitted list on rows that it has not seen: {own}." for own in known)
+    return f"<table><thead>{html_row(cells, 'th')}</thead><tbody>{rows}</tbody></table><p>{SPENT}{honest}</p>"
