@@ -78,7 +78,13 @@ class Rows:
     @property
     def loss_unit(self) -> float:
         """What losses are multiplied by to be those of the user."""
-        return float(self.scale**self.family.degree)
+        with np.errstate(over="ignore", under="ignore"):  # numbers may be such that their squares are none
+            return float(np.float64(self.scale) ** self.family.degree)
+
+    @property
+    def error_unit(self) -> float:
+        """Likewise errors, which of numbers are roots."""
+        return self.scale if isinstance(self.family, OfNumbers) else self.loss_unit
 
     def hold(self, rules: Sequence[Rule]) -> ByteArray:
         """Return where rules hold, an ndarray of shape (n_rules, n_rows)."""
