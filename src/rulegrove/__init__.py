@@ -45,6 +45,7 @@ _HOMES = {
 }
 _FOLDERS = (
     "datasets",
+    "editing",
     "engines",
     "estimators",
     "exceptions",

@@ -15,6 +15,7 @@ COMMANDS = (
     "fit",
     "rules",
     "shorten",
+    "edit",
     "predict",
     "explain",
     "evidence",

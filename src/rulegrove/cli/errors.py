@@ -30,6 +30,7 @@ _PHRASES = {
     "`offset`": "`--offset`",
     "`keep`": "`--keep`",
     "`label`": "`--label`",
+    "open it by model.edit(X, y)": "give it a table by `--data`",
 }
 
 

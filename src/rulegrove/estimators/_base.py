@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -29,6 +29,7 @@ from rulegrove.estimators._judging_rules import examine
 from rulegrove.estimators._limits import SHORTHANDS
 from rulegrove.estimators._observed import read_observed
 from rulegrove.estimators._splitting import ApartRows, split_rows, take_given
+from rulegrove.estimators.edits import Edits
 from rulegrove.estimators.evidence import RuleEvidence
 from rulegrove.estimators.explanation import Explanation, explain_rows
 from rulegrove.estimators.figures import Figures
@@ -43,6 +44,9 @@ from rulegrove.estimators.target import Target
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.selection import Selection
 from rulegrove.solvers import SOLVERS, Path, Solver
+
+if TYPE_CHECKING:
+    from rulegrove.editing import EditSession
 
 M = TypeVar("M", bound="BaseRuleEnsemble")
 
@@ -166,6 +170,7 @@ class BaseRuleEnsemble(BaseEstimator):
     held_out_: Figures | None
     front_: Front | None
     evidence_: RuleEvidence | None
+    edits_: Edits | None
     settings_: dict[str, Any]
 
     @abstractmethod
@@ -294,6 +299,7 @@ class BaseRuleEnsemble(BaseEstimator):
             "held_out_": fit.held_out,
             "front_": fit.front,
             "evidence_": None,
+            "edits_": None,
             **name_columns(fit.names, fit.n_columns),
         }
 
@@ -355,6 +361,46 @@ class BaseRuleEnsemble(BaseEstimator):
         same = short.front is not None and fit.front is not None and short.front.chosen == fit.front.chosen
         new.take_over(short, evidence_=self.evidence_ if same else None)
         return new
+
+    def edit(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        exposure: Any = None,
+        offset: Any = None,
+    ) -> "EditSession":
+        """Open a session in which the list is edited: terms dropped, replaced, rounded, merged, added, fixed.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, exposure, offset : optional
+            Rows, as in `fit`, such as those of the fit: they are counted once, and tell weights and costs of every
+            edit. None of them is kept in the model. Without rows terms can be dropped, attributes forbidden and weights
+            fixed, the others staying as they were fitted.
+
+        Returns
+        -------
+        EditSession
+            Its `finish` returns the edited model; this one stays as it is.
+
+        Examples
+        --------
+        >>> from rulegrove import RuleEnsembleClassifier
+        >>> from rulegrove.datasets import load
+        >>> X, y = load("pima", return_X_y=True)
+        >>> model = RuleEnsembleClassifier(n_candidates=200, max_terms=5, random_state=0).fit(X, y)
+        >>> edit = model.edit(X, y)
+        >>> _ = edit.drop(3, note="makes no medical sense")
+        >>> len(edit.finish().rules_) == len(model.rules_) - 1
+        True
+        """
+        from rulegrove.editing import EditSession  # which is made of estimators
+
+        check_is_fitted(self)
+        return EditSession(self, X, y, sample_weight, groups, exposure=exposure, offset=offset)
 
     def read_columns(self, X: Any) -> Columns:
         """Read a table to predict on: the columns of the fit in their order, or by name at least those in use."""

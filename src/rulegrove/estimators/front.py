@@ -285,7 +285,7 @@ def need_front(front: Front | None, estimator: str) -> Front:
     if front is None:
         raise InvalidInputError(
             f"This {estimator} has no front of shorter lists: it comes from a file of an older version, "
-            "or from `engines.refit`. Fit it anew to shorten it."
+            "from `engines.refit`, or from an edit. Fit it anew to shorten it, or shorten it before it is edited."
         )
     return front
 

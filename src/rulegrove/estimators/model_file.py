@@ -17,6 +17,7 @@ from rulegrove.estimators import _file_fits as fits
 from rulegrove.estimators import _file_terms as file_terms
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._checked_json import Value
+from rulegrove.estimators._file_edits import decode_edits, encode_edits
 from rulegrove.estimators._file_evidence import encode_evidence
 from rulegrove.estimators._fitted import share_importance
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
@@ -100,8 +101,8 @@ def load_model(path: str | os.PathLike[str]) -> Ensemble:
     Returns
     -------
     RuleEnsembleClassifier or RuleEnsembleRegressor
-        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_`, `held_out_`, `evidence_` and `front_`, so
-        that it can be shortened without the data.
+        As it was saved, with `rules_`, `path_`, `selection_`, `candidates_`, `held_out_`, `evidence_`, `edits_` and
+        `front_`, so that it can be shortened without the data.
 
     See Also
     --------
@@ -154,6 +155,8 @@ def dump_model(model: BaseRuleEnsemble) -> str:
         for solver, path, selection in zip(model.solver_, model.path_, model.selection_, strict=True)
     ]
     document["evidence"] = encode_evidence(model.evidence_)
+    if model.edits_ is not None:
+        document["edits"] = encode_edits(model.edits_)
     return write_document(document | encode_list(fitted_model, model.rules_, model.held_out_, model.front_))
 
 
@@ -201,7 +204,12 @@ def make_model(saved: Saved) -> Ensemble:
         pools=(),
         front=saved.front,
     )
-    model.take_over(fit, settings_=_decode_settings(fields["settings"], saved.estimator), evidence_=saved.evidence)
+    model.take_over(
+        fit,
+        settings_=_decode_settings(fields["settings"], saved.estimator),
+        evidence_=saved.evidence,
+        edits_=fields["edits"].maybe(decode_edits),
+    )
     return model
 
 

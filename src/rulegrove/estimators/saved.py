@@ -47,7 +47,7 @@ _NEEDED = ["format", "version", "written_by", "estimator", "parameters", "featur
 _NEEDED += ["terms", "candidates", "outputs"]
 # Files of the first versions have none of these.
 _LATER: dict[str, Any] = {"settings": {}}
-_LATER |= dict.fromkeys(("columns", "checksum", "held_out", "front", "evidence"))
+_LATER |= dict.fromkeys(("columns", "checksum", "held_out", "front", "evidence", "edits"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,255 @@
+"""What people changed of a fitted list: who did what and why, and what it cost given the terms."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from rulegrove._words import cut, printable
+from rulegrove.estimators.figures import show_number, show_share
+from rulegrove.estimators.rule_table import html_row
+
+SHOWN_WEIGHTS = 3  # that moved most
+UNCHANGED = 1e-6  # of an error: what changes less is rounding
+SPENT = (
+    "Errors and losses are cross-validated given the terms: evidence that is looked at while editing is spent, so they "
+    "are a little optimistic."
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How well rows are predicted that were held out of the weights, though not of the terms.
+
+    Attributes
+    ----------
+    error, error_se : float
+        As in `FrontLine`: the share of wrong classes, the root mean squared error, or the mean deviance of rates; NaN
+        where nobody knows.
+    loss, loss_se : float
+        Likewise the log loss, the mean squared error, or the mean deviance.
+    """
+
+    error: float
+    error_se: float
+    loss: float
+    loss_se: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one edit changes of the error and the loss, row by row, with standard errors of these differences.
+
+    Attributes
+    ----------
+    error, error_se, loss, loss_se : float
+    n_otherwise : int
+        Rows that are predicted otherwise: another class, a number that moves by more than a tenth of the standard
+        deviation of the target, or a rate that moves by more than a tenth.
+    n_rows : int
+        Rows that were counted.
+    """
+
+    error: float
+    error_se: float
+    loss: float
+    loss_se: float
+    n_otherwise: int
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """A weight that an edit has moved.
+
+    Attributes
+    ----------
+    number : int
+        Of the term.
+    output : str
+        What the weight is about, where there are several classes; else empty.
+    before, after : float
+    """
+
+    number: int
+    output: str
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        about = f" for {printable(self.output)}" if self.output else ""
+        return f"{self.number}{about} {self.before:+.3g} -> {self.after:+.3g}"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One operation of a session, and what it changed.
+
+    Attributes
+    ----------
+    step : mapping
+        The operation with its arguments, and `note` and `author` if these were given: what a script holds.
+    words : str
+        What was done, in words.
+    time : str
+        When, in UTC.
+    error_name, loss_name : str
+        What errors and losses are.
+    honest : Cost, optional
+        Of the list as it was fitted, on rows that neither terms nor weights were learned from, where that is known.
+    before, after : Cost, optional
+        Given the terms; None in a session without rows. An opening has the latter alone, of the fitted terms.
+    change : Change, optional
+    moved : tuple of Move
+        The weights that moved most.
+    """
+
+    step: Mapping[str, Any]
+    words: str
+    time: str
+    error_name: str
+    loss_name: str
+    honest: Cost | None = None
+    before: Cost | None = None
+    after: Cost | None = None
+    change: Change | None = None
+    moved: tuple[Move, ...] = ()
+
+    @property
+    def operation(self) -> str:
+        """The name of the operation."""
+        return str(self.step["operation"])
+
+    @property
+    def note(self) -> str | None:
+        """Why, if that was told."""
+        return self.step.get("note")
+
+    @property
+    def author(self) -> str | None:
+        """Who, if that was told."""
+        return self.step.get("author")
+
+    def _write(self, name: str, value: float) -> str:
+        """Return an error or a loss."""
+        return show_share(value) if name == "error" and self.error_name == "error" else show_number(value)
+
+    def show(self, name: str) -> str:
+        """Return what became of the "error" or the "loss", with the change and its standard error."""
+        if self.after is None:
+            return ""
+        last = self._write(name, getattr(self.after, name))
+        if self.before is None or self.change is None:
+            return last
+        first, moved = getattr(self.before, name), getattr(self.change, name)
+        spread = getattr(self.change, f"{name}_se")
+        if max(abs(moved), spread) <= UNCHANGED * abs(first):
+            return f"{last} (as before)"
+        factor, form = (100.0, ".2f") if name == "error" and self.error_name == "error" else (1.0, ".2g")
+        return f"{self._write(name, first)} -> {last} ({factor * moved:+{form}} ± {factor * spread:{form}})"
+
+    def _name(self, tell: Callable[[str], str]) -> str:
+        """Return errors and losses by their names, once where they are the same."""
+        names = {"error": self.error_name, "loss": self.loss_name}
+        if self.error_name == self.loss_name:
+            del names["error"]
+        return "; ".join(f"{own} {tell(name)}" for name, own in names.items())
+
+    @property
+    def fitted(self) -> str:
+        """How well the fitted list does, in words; empty if not known."""
+        if self.honest is None:
+            return ""
+        return self._name(lambda name: self._write(name, getattr(self.honest, name)))
+
+    @property
+    def otherwise(self) -> str:
+        """How many rows are predicted otherwise."""
+        return "" if self.change is None else f"{self.change.n_otherwise:,} of {self.change.n_rows:,}"
+
+    def to_cells(self) -> dict[str, str]:
+        """Return short texts by heading; below what was done stand the weights that moved, and the note."""
+        why = printable(": ".join(own for own in (self.author, self.note) if own))
+        moved = f"weights: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}" if self.moved else ""
+        return {
+            self.error_name: self.show("error"),
+            **({self.loss_name: self.show("loss")} if self.loss_name != self.error_name else {}),
+            "rows otherwise": self.otherwise,
+            "done": "\n".join(filter(None, [cut(self.words), moved, why])),
+        }
+
+    def __repr__(self) -> str:
+        if self.after is None:
+            return f"{cut(self.words)}. The session has no rows, so nobody can tell what it costs."
+        lines = [f"{cut(self.words)}.", f"given the terms: {self._name(self.show)}"]
+        lines += [f"the fitted list on rows that it has not seen: {self.fitted}"] if self.honest else []
+        lines += [f"{self.otherwise} rows are predicted otherwise"] if self.change else []
+        lines += [f"weights that moved most: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}"] if self.moved else []
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_edits([self])
+
+
+class Edits(Sequence[Edit]):
+    """The log of what was changed: the opening of each session, and its operations.
+
+    A sequence of `Edit`; prints as a table.
+
+    Parameters
+    ----------
+    edits : iterable of Edit
+
+    Examples
+    --------
+    >>> edits = Edits([Edit({"operation": "drop", "number": 3}, "Dropped 3: age > 40", "", "error", "log loss")])
+    >>> edits[0].operation, len(edits)
+    ('drop', 1)
+    """
+
+    def __init__(self, edits: Sequence[Edit] = ()) -> None:
+        self._edits = tuple(edits)
+
+    @overload
+    def __getitem__(self, index: int) -> Edit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Edits": ...
+
+    def __getitem__(self, index: int | slice) -> "Edit | Edits":
+        return Edits(self._edits[index]) if isinstance(index, slice) else self._edits[index]
+
+    def __len__(self) -> int:
+        return len(self._edits)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edits) and self._edits == other._edits
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_cells(self) -> dict[str, list[str]]:
+        """Return the table as it is shown: short texts by heading; columns that are empty are left out."""
+        rows = [edit.to_cells() for edit in self]
+        heads = dict.fromkeys(head for row in rows for head in row)
+        cells = {head: [row.get(head, "") for row in rows] for head in heads}
+        return {"": [str(place) for place in range(len(self))]} | {
+            head: texts for head, texts in cells.items() if any(texts)
+        }
+
+    def __repr__(self) -> str:
+        if not self._edits:
+            return "Edits: none"
+        return "\n".join([*(f"{place}  {edit!r}" for place, edit in enumerate(self)), SPENT])
+
+    def _repr_html_(self) -> str:
+        return html_edits(self._edits)
+
+
+def html_edits(edits: Sequence[Edit]) -> str:
+    """Return edits as a table in HTML."""
+    cells = Edits(edits).to_cells()
+    if len(edits) == 1:
+        del cells[""]
+    rows = "".join(map(html_row, zip(*cells.values(), strict=True)))
+    known = dict.fromkeys(edit.fitted for edit in edits if edit.fitted)
+    honest = "".join(f" The fitted list on rows that it has not seen: {own}." for own in known)
+    return f"<table><thead>{html_row(cells, 'th')}</thead><tbody>{rows}</tbody></table><p>{SPENT}{honest}</p>"
