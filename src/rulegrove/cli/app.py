@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from rulegrove._version import __version__
 from rulegrove.cli.errors import reporting
+from rulegrove.cli.help import Command, split_examples, with_all_help
 
 COMMANDS = (
     "fit",
@@ -46,11 +47,20 @@ class _Group(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name not in self.commands:
-            alone = typer.Typer(add_completion=False)
+            alone = typer.Typer(add_completion=False, rich_markup_mode=None)
             module = cmd_name.replace("-", "_")
-            alone.command(cmd_name)(reporting(getattr(import_module(f"rulegrove.cli.{module}"), module)))
+            command = reporting(getattr(import_module(f"rulegrove.cli.{module}"), module))
+            alone.command(cmd_name, cls=Command)(with_all_help(command))
             self.commands[cmd_name] = typer.main.get_command(alone)
         return self.commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command is for, the first sentence of its help."""
+        rows = [(name, split_examples(self.get_command(ctx, name).help)[0].split("\n\n")[0]) for name in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+        formatter.write_paragraph()
+        formatter.write_text("rulegrove COMMAND --help tells more about a command and ends with an example.")
 
 
 app = typer.Typer(
