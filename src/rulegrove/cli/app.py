@@ -23,6 +23,7 @@ COMMANDS = (
     "export",
     "report",
     "datasets",
+    "demo",
     "study",
     "warm-up",
 )

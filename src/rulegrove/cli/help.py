@@ -1,7 +1,7 @@
 """Help of the commands in plain text: what most people use, every option by ``--help-all``, and examples at the end.
 
 All of it follows from the command. Options of a panel in `RARE` wait for ``--help-all``, those in `BASIC` have words of
-their own before that, and the last paragraph of the docstring that begins with "Example" is set apart.
+their own before that, and the examples of the docstring, a section or what follows "Example:", are set apart.
 """
 
 import functools
@@ -94,11 +94,11 @@ def split_examples(text: str) -> tuple[str, list[str]]:
 
     Examples
     --------
-    >>> split_examples('Say hello. Example: rulegrove hello --loud')
+    >>> split_examples("Say hello. Example: rulegrove hello --loud")
     ('Say hello.', ['rulegrove hello --loud'])
     """
-    about, _, examples = inspect.cleandoc(text).partition("Example")
-    words = " ".join(examples.partition(":")[2].split())
+    about, *examples = re.split(r"\bExamples?(?::|\n-+\n)", inspect.cleandoc(text), maxsplit=1)
+    words = " ".join(" ".join(examples).split())
     return about.rstrip(), [one for one in re.split(r" (?=rulegrove )", words) if one]
 
 
