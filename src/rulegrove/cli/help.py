@@ -49,7 +49,7 @@ class Command(TyperCommand):
                 shown = (_name_kind(record[0]), _tell(words, record[1]))
                 sections.setdefault(param.rich_help_panel or "Options", []).append(shown)
         hidden = [] if ctx.meta.get(_ALL) else [panel for panel in sections if panel in RARE]
-        for panel, rows in sections.items():
+        for panel, rows in sorted(sections.items(), key=lambda section: section[0] in RARE):
             if panel not in hidden:
                 with formatter.section(panel):
                     formatter.write_dl(rows, col_max=formatter.width // 3)
