@@ -61,7 +61,7 @@ def test_help_shows_both_defaults_and_the_choices(run):
     assert "--loss WORD For regression. What" in words
     assert "--quantile NUMBER For regression." in words
     assert "May be repeated. [default: 0.5]" in words
-    assert "with `--loss tweedie`" in words
+    assert "With `--loss tweedie`" in words
     assert "How rules are grown" not in " ".join(run("select", "--help-all").stdout.split())
 
 

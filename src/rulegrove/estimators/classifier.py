@@ -29,8 +29,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     ----------
     preset : {"accurate", "readable", "fast"}, default=None
         What the fit is to aim for, wherever you leave a parameter at its default: "accurate" takes more time for a
-        lower error, "readable" keeps the list and its rules short, and "fast" saves time at some cost in error. What
-        you set yourself always wins. `settings_` tells what was changed; docs/guide.md has the table.
+        lower error, "readable" keeps the list and its rules short, and "fast" saves time at some cost in error. Any
+        value of yours other than the default wins. `settings_` tells what was changed; docs/guide.md has the table.
     n_candidates : int, default=2000
         Number of rules to grow, or to take from `trees`, as candidates. 0 uses only your own `rules`.
     max_terms : int, "auto" or None, default="auto"

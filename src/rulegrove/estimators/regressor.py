@@ -33,8 +33,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     ----------
     preset : {"accurate", "readable", "fast"}, default=None
         What the fit is to aim for, wherever you leave a parameter at its default: "accurate" takes more time for a
-        lower error, "readable" keeps the list and its rules short, and "fast" saves time at some cost in error. What
-        you set yourself always wins. `settings_` tells what was changed; docs/guide.md has the table.
+        lower error, "readable" keeps the list and its rules short, and "fast" saves time at some cost in error. Any
+        value of yours other than the default wins. `settings_` tells what was changed; docs/guide.md has the table.
     loss : {"squared", "huber", "absolute", "quantile", "poisson", "gamma", "tweedie"}, default="squared"
         What to predict. "squared": the mean. "huber": a mean in which outliers count less. "absolute": the median.
         "quantile": the quantiles at the levels of `quantile`. "poisson" (counts), "gamma" (positive amounts) and
