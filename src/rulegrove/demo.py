@@ -103,7 +103,7 @@ def run_demo(path: str | PathLike[str] = PAGE, say: Callable[[str], object] | No
     by_attribute = sorted(zip(model.feature_importances_, names, strict=True), reverse=True)
     tell("What matters: " + ", ".join(f"{name} {share:.0%}" for share, name in by_attribute if share >= 0.05))
 
-    write_report(model, page, X_shown, y_test, title="Tumours of the breast: benign or malignant?")
+    write_report(model, page, X_shown, y_test, training=False, title="Tumours of the breast: benign or malignant?")
     tell(f"\nThe report of the model, a page to look at: {page}")
     return Demo(model, errors, page)
 
