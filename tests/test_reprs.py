@@ -1,7 +1,8 @@
 """What a console or a notebook shows of any record is short."""
 
 import enum
-from dataclasses import dataclass
+import importlib
+from dataclasses import dataclass, fields, is_dataclass
 from html.parser import HTMLParser
 
 import matplotlib as mpl
@@ -91,8 +92,11 @@ def list_roots(kind):
         X, y = make_waveform(150, random_state=0)
         model = RuleEnsembleClassifier(n_candidates=40, honest_cv=False, random_state=0, n_jobs=1).fit(X, y)
         return [model, model.explain(X[:2])]
-    model, X, *_ = fit_kind(kind)
-    return [model, model.explain(X[:4])]
+    model, X, y, known = fit_kind(kind)
+    if kind != "survival":
+        return [model, model.explain(X[:4])]
+    curves = plots.SurvivalDisplay.from_estimator(model, X, y, **known)
+    return [model, model.explain(X[:4]), list(model.predict_survival_function(X[:2])), curves]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -102,6 +106,20 @@ def test_every_record_is_short(kind):
     assert {"RuleModel", "RuleTable", "Path"} <= {type(one).__name__ for one in records}
     long = {type(one).__name__: repr(one)[:300] for one in records if not is_short(one)}
     assert long == {}
+
+
+@pytest.mark.parametrize("module", ["datasets", "engines", "inspection", "plots", "solvers"])
+def test_public_records_with_arrays_never_print_them(module):
+    public = importlib.import_module(f"rulegrove.{module}")
+    records = [one for name in public.__all__ if is_dataclass(one := getattr(public, name))]
+    printed = {
+        one.__name__
+        for one in records
+        if hasattr(one.__repr__, "__wrapped__")  # as dataclasses make it
+        and any("array" in str(field.type).lower() for field in fields(one) if field.repr)
+    }
+    assert records
+    assert printed == set()
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ class PoolStatistics:
     statistics: Statistics
     shares: FloatArray | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class FitStatistics:

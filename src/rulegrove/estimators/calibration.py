@@ -105,6 +105,8 @@ class Steps:
     scores: FloatArray
     probabilities: FloatArray
 
+    __repr__ = short_repr
+
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
         return np.interp(scores, self.scores, self.probabilities)
