@@ -57,6 +57,7 @@ def test_nothing_is_wider_than_the_terminal(command, show, option, width):
     lines = show(command, option, width)
     assert lines[0].startswith(f"Usage: rulegrove {command.name}")
     assert max(map(len, lines)) <= width
+    assert not any(line.rstrip().endswith("-") for line in lines)  # no name is broken at a hyphen
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from rulegrove._version import __version__
 from rulegrove.cli.errors import reporting
-from rulegrove.cli.help import Command, split_examples, with_all_help
+from rulegrove.cli.help import Command, fill, list_rows, split_examples, with_all_help
 
 COMMANDS = (
     "fit",
@@ -58,10 +58,9 @@ class _Group(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write what each command is for, the first sentence of its help."""
         rows = [(name, split_examples(self.get_command(ctx, name).help)[0].split("\n\n")[0]) for name in COMMANDS]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-        formatter.write_paragraph()
-        formatter.write_text("rulegrove COMMAND --help tells more about a command and ends with an example.")
+        words = "rulegrove COMMAND --help tells more about a command and ends with an example."
+        listed = list_rows(rows, formatter.width)
+        formatter.write(f"\nCommands:\n{listed}\n{fill(words, formatter.width)}\n")
 
 
 app = typer.Typer(

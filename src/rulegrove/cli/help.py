@@ -7,7 +7,8 @@ their own before that, and the examples of the docstring, a section or what foll
 import functools
 import inspect
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -34,8 +35,9 @@ class Command(TyperCommand):
         """Write the help, with every option if that was asked for."""
         about, examples = split_examples(self.help or "")
         self.format_usage(ctx, formatter)
-        formatter.write_paragraph()
-        formatter.write_text(about)
+        formatter.write("\n")
+        for paragraph in about.split("\n\n"):
+            formatter.write(f"{fill(paragraph, formatter.width)}\n\n")
         sections: dict[str, list[tuple[str, str]]] = {}
         param: Any
         for param in self.get_params(ctx):
@@ -51,16 +53,14 @@ class Command(TyperCommand):
         hidden = [] if ctx.meta.get(_ALL) else [panel for panel in sections if panel in RARE]
         for panel, rows in sorted(sections.items(), key=lambda section: section[0] in RARE):
             if panel not in hidden:
-                with formatter.section(panel):
-                    formatter.write_dl(rows, col_max=formatter.width // 3)
+                formatter.write(f"{panel}:\n{list_rows(rows, formatter.width)}\n")
         if hidden:
-            formatter.write_paragraph()
             more = ", ".join(f"{panel[0].lower()}{panel[1:]} ({len(sections[panel])})" for panel in hidden)
-            formatter.write_text(f"{ctx.command_path} --help-all also shows the options for: {more}.")
+            words = f"{ctx.command_path} --help-all also shows the options for: {more}."
+            formatter.write(f"{fill(words, formatter.width)}\n\n")
         if examples:
-            with formatter.section("Examples" if len(examples) > 1 else "Example"):
-                for example in examples:
-                    formatter.write("".join(f"  {line}\n" for line in fold_example(example, formatter.width - 2)))
+            lines = [f"  {line}\n" for example in examples for line in fold_example(example, formatter.width - 2)]
+            formatter.write(f"{'Examples' if len(examples) > 1 else 'Example'}:\n{''.join(lines)}")
 
 
 def with_all_help(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,6 +87,32 @@ def _show_all(ctx: typer.Context, asked: bool) -> None:
         ctx.meta[_ALL] = True
         typer.echo(ctx.get_help())
         raise typer.Exit
+
+
+def fill(words: str, width: int) -> str:
+    """Return words in lines of some width; names of files and options are never broken at their hyphens."""
+    return textwrap.fill(" ".join(words.split()), width, break_on_hyphens=False, break_long_words=False)
+
+
+def list_rows(rows: Sequence[tuple[str, str]], width: int) -> str:
+    """Return names with what is said of them beside, or below where a name is long.
+
+    Examples
+    --------
+    >>> print(list_rows([("-o FILE", "Save it to this file."), ("--long-name", "Short.")], 30), end="")
+      -o FILE     Save it to this
+                  file.
+      --long-name
+                  Short.
+    """
+    lead = min(max(len(name) for name, _ in rows), width // 3) + 4
+    lines = []
+    for name, words in rows:
+        first, *others = fill(words, width - lead).split("\n")
+        fits = len(name) + 4 <= lead
+        lines += [f"  {name}".ljust(lead) + first] if fits else [f"  {name}", " " * lead + first]
+        lines += [" " * lead + line for line in others]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def split_examples(text: str) -> tuple[str, list[str]]:
