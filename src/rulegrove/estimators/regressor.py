@@ -72,15 +72,16 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         whichever is more; of rates that are mostly 0, as many more as it takes to see so many that are not. Large
         tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.03
-        How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
+        How much of each tree is taken off the residuals that the next trees see, from 0 to 1. With 0 every tree sees
+        the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default=None
-        Attributes tried at a split: all (None), 0.3 of them but at least two ("auto"), their square root or logarithm,
-        a count or a fraction. Of more than 1,000 attributes trees know those 1,000 alone that say most of the target by
-        one split.
+        How many attributes to try at a split: all (None), 0.3 of them but at least two ("auto"), their square root or
+        logarithm, a count or a fraction. With few attributes at each split the rules differ more. If there are more
+        than 1,000 attributes, trees only use the 1,000 that say most about the target by a single split.
     min_samples_leaf : int, default=5
         A rule must hold on at least this many rows of its tree's sample.
     min_impurity : float, default=0.0
-        A node whose variance of residuals is no more than this is not split.
+        A node is not split if the variance of its residuals is no more than this.
     max_conditions : int, default=None
         Most conditions of a rule: the splits on the way to it.
     max_attributes : int, default=None
@@ -108,14 +109,14 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         for each term how often it comes back and how far its thresholds move: `returns` and `thresholds` of `rules_`. A
         hundred take seconds.
     monotonic : dict or array-like of shape (n_features,), default=None
-        Attributes with which the prediction may only rise (1) or only fall (-1), all else being equal: by name or
-        position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all known
-        values of these numeric attributes. Needs ``Glmnet``.
+        Attributes with which the prediction may only rise (1) or only fall (-1) when all else stays the same. Give them
+        by name or position, ``{"age": 1, "income": -1}``, or as -1, 0 or 1 for each attribute. This holds exactly, for
+        all known values of these attributes, which must be numbers. Only with ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
-        What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles. With
-        "both" and ``solver="auto"`` all of them (the strongest 100 of very many) are solved for beside the rules that
-        matter, and held-out rows say how much rules and lines are to be shrunk, each on their own. A solver that is
-        named has one penalty for both.
+        What the model is made of. A linear term is an attribute whose values beyond its 2.5 % and 97.5 % quantiles are
+        set to these. With "both" and ``solver="auto"``, all linear terms (the strongest 100 if there are very many)
+        stand beside the rules that matter, and held-out rows decide how much rules and lines are shrunk, each on their
+        own. A solver that you name has one penalty for both.
     trees : object, default=None
         Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
         LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
@@ -146,21 +147,21 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         one for linear terms that held-out rows choose. Both need no rows but their statistics. A solver that is named
         solves once. With a number as `selection` "auto" is ``Glmnet()``, once. `settings_` tells the ridges.
     selection : {"auto", "1se", "min"} or float, default="auto"
-        Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
-        ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
-        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "1se" where folds share rules that may
-        have seen them (``honest_cv=False``, given `trees`), and "min" otherwise.
+        Which point of the path to take. "min": the one with the least held-out error. "1se": the sparsest one within
+        one standard error of that. A number, without cross-validation: exactly this value of what the solver varies,
+        which is a penalty (Glmnet, Fpc), a radius (Spgl1) or a number of steps (Pathbuild). "auto" is "1se" where folds
+        share rules that may have seen the held-out rows (``honest_cv=False``, given `trees`), and "min" otherwise.
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
         out. With `groups` in `fit` a number of folds holds out whole groups. Of a larger
         table not all folds are used, see `honest_cv`. Beyond 65,536 rows a number of folds is dealt out by the
         positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
-        False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
-        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
-        `cv` times the work. "auto": likewise, but only for as many of the folds as hold out 2,000 rows together: all
-        five below 2,500 rows, two from 5,000 on, one from 10,000 on. Beyond 65,536 rows, and where all rules are given,
-        "auto" is False.
+        Whether each fold grows rules of its own, without the rows that it holds out. True: it does, so the error is
+        unbiased, at about `cv` times the work. False: all folds share the rules that were grown on all rows. That costs
+        nothing, but rules look better on rows they have seen than on new ones. "auto": True, but only for as many folds
+        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. It is
+        False beyond 65,536 rows, and where all rules are given.
     evidence : {"split"}, default=None
         "split" tests the rules on rows that did not choose them: one half of the rows grows, chooses and weights the
         rules, the other half only counts (whole groups stay together, and each class is split alike). The result is
