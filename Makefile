@@ -5,21 +5,29 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-peers clean
+.PHONY: demo test lint bench bench-peers package clean
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("rulegrove needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
-	@echo "Setting up $(VENV) (once, a minute or two) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[dev]'
+	@$(PYTHON) -m venv $(VENV)
+
+# What the demo needs: the program and nothing of its development.
+$(VENV)/installed-demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Setting up $(VENV) (once, half a minute) ..."
+	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --no-compile --editable '.[cli]'
 	@touch $@
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Setting up $(VENV) (once, a minute or two) ..."
+	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/installed-demo
 
 $(VENV)/installed-bench: $(VENV)/installed
 	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[bench]'
 	@touch $@
 
-demo: $(VENV)/installed
-	@$(BIN)/python examples/demo.py
+demo: $(VENV)/installed-demo
+	@$(BIN)/rulegrove demo --no-open
 
 # The compiled kernels are tested twice: as users run them, and as plain Python, where a bad index is an error. To gather
 # all tests as plain Python would take longer than to run these.
@@ -33,6 +41,19 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What is published: the wheel is built from the sdist, installed where there is nothing else, and used.
+PACKAGE := build/package
+package: $(VENV)/installed
+	@rm -rf dist $(PACKAGE)
+	$(BIN)/python -m hatchling build --target sdist
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	@$(PYTHON) -m venv $(PACKAGE)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PACKAGE)/bin/python -m pip --quiet --disable-pip-version-check \
+	  install --no-compile "$$(ls $(CURDIR)/dist/*.whl)[cli]"
+	cd $(PACKAGE) && bin/rulegrove --version && bin/rulegrove datasets iris -o iris.csv && \
+	  bin/rulegrove report $(CURDIR)/tests/reference/model-v2-two-classes.json -o report.html
+	@ls -l dist
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed
@@ -51,4 +72,4 @@ bench-peers: $(VENV)/installed $(PEERS)/installed
 	$(BIN)/python -m benchmarks.report
 
 clean:
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

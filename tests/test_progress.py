@@ -75,6 +75,24 @@ def test_a_terminal_gets_a_bar_and_the_time_left(monkeypatch, clock):
     assert terminal.getvalue().count("█") == progress_module.BAR_WIDTH // 4
 
 
+def test_a_notebook_gets_a_bar_that_is_cleared_by_blanks(monkeypatch, clock):
+    """The output below a cell is no terminal, but it follows carriage returns; escape sequences it would print."""
+    output = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr("sys.stderr", output)
+    progress = Progress(verbose=1).stage("Growing")
+    for done in (1, 2):
+        clock.now += 3.0
+        progress(done, 4)
+    progress.close()
+    first, second, blank, rest = output.getvalue().split("\r")[1:]
+    assert "25%" in first
+    assert "50%" in second
+    assert len(first) == len(second) == len(blank)
+    assert not blank.strip()
+    assert rest.split() == ["Growing", "6.00", "s"]
+    assert "\x1b" not in output.getvalue()
+
+
 def test_a_long_time_left_is_told_in_minutes(monkeypatch, clock):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)

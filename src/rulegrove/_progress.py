@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a moving bar on a terminal, and at the end one line for each stage."""
+"""Progress of long work on standard error: a moving bar where it can be redrawn, at the end a line for each stage."""
 
 import sys
 import time
@@ -18,6 +18,7 @@ class Progress:
         self._name = ""
         self._started = self._shown = 0.0
         self._spent: dict[str, float] = {}
+        self._drawn = 0  # letters of the bar
 
     def stage(self, name: str) -> "Progress":
         """Begin a stage, or go on with one that was begun before; the present one rests."""
@@ -29,13 +30,15 @@ class Progress:
     def __call__(self, done: int, total: int) -> None:
         """Report that `done` of `total` is reached."""
         now = time.perf_counter()
-        if not self._loud or not sys.stderr.isatty() or now - self._shown < REFRESH_SECONDS:
+        if not self._loud or now - self._shown < REFRESH_SECONDS or not _redraws():
             return
         self._shown = now
         share = min(done / total, 1.0) if total else 1.0
         left = (now - self._started) * (1.0 - share) / share if share else 0.0
         bar = "█" * round(BAR_WIDTH * share)
-        sys.stderr.write(f"\r{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {_tell(left)} left ")
+        line = f"{self._name:<22} {bar:<{BAR_WIDTH}} {share:4.0%}  {_tell(left)} left "
+        self._drawn = max(self._drawn, len(line))
+        sys.stderr.write(f"\r{line:<{self._drawn}}")
         sys.stderr.flush()
 
     def _rest(self) -> None:
@@ -49,8 +52,16 @@ class Progress:
         self._rest()
         if self._loud and self._spent:
             lines = [f"{name:<22} {seconds:7.2f} s\n" for name, seconds in self._spent.items()]
-            sys.stderr.write(("\r\x1b[2K" if sys.stderr.isatty() else "") + "".join(lines))
+            blank = f"\r{' ' * self._drawn}\r" if self._drawn else ""  # notebooks know no other way to clear a line
+            sys.stderr.write(blank + "".join(lines))
+            sys.stderr.flush()
         self._spent.clear()
+        self._drawn = 0
+
+
+def _redraws() -> bool:
+    """Whether what was written can be written over: on a terminal, and below the cell of a notebook."""
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
 
 
 def _tell(seconds: float) -> str:

@@ -1,3 +1,3 @@
 """The version, for modules that the package's own names import."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

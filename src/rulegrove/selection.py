@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._threads import one_blas_thread, run_tasks
 from rulegrove._typing import FloatArray
 from rulegrove.design.rows import Rows
@@ -46,6 +47,8 @@ class Selection:
     fold_errors: FloatArray | None = None
     mix: float = 1.0
     fold_points: tuple[tuple[FloatArray, float], ...] = ()
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)

@@ -49,19 +49,20 @@ def test_every_parameter_is_an_option_with_help(options, estimators):
     assert len(made) == len(options())
     assert set(made) == {name for one in estimators for name in inspect.signature(one).parameters} - set(OWN_OPTIONS)
     for name, option in made.items():
-        assert len(option.help) > len("Default: none."), name
+        assert len(option.help) > len("Repetitions"), name
+        assert option.show_default, name
         assert "``" not in option.help
 
 
 def test_help_shows_both_defaults_and_the_choices(run):
-    words = " ".join(run("fit", "--help").stdout.replace("│", " ").split())
-    assert "Default: 6.0; 4.0 for regression." in words
+    words = " ".join(run("fit", "--help-all").stdout.split())
+    assert "[default: 6, 4 for regression]" in words
     assert "both|rules|linear" in words
-    assert "squared|huber|absolute| For regression. What" in words
-    assert "--quantile FLOAT For regression." in words
-    assert "Once for each. Default: 0.5." in words
-    assert "Default: 0." in words
-    assert "How rules are grown" not in " ".join(run("select", "--help").stdout.split())
+    assert "--loss WORD For regression. What" in words
+    assert "--quantile NUMBER For regression." in words
+    assert "May be repeated. [default: 0.5]" in words
+    assert "With `--loss tweedie`" in words
+    assert "How rules are grown" not in " ".join(run("select", "--help-all").stdout.split())
 
 
 def test_choices_are_completed():

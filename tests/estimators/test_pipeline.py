@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.datasets import load
+from rulegrove.estimators._file_figures import encode_figures
 from rulegrove.estimators._in_memory import TableInMemory
 from rulegrove.estimators._lists import list_lengths
 from rulegrove.estimators.classes import Classes
@@ -119,7 +120,7 @@ def assert_alike(one, other, table):
         np.testing.assert_array_equal(one.predict_proba(table), other.predict_proba(table))
     np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
     pd.testing.assert_frame_equal(one.rules_.to_frame("pandas"), other.rules_.to_frame("pandas"))
-    assert repr(one.held_out_) == repr(other.held_out_)
+    assert encode_figures(one.held_out_) == encode_figures(other.held_out_)
     assert repr(one.front_) == repr(other.front_)
     assert repr(one.settings_) == repr(other.settings_)
     assert one.get_params() == other.get_params()

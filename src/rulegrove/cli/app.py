@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from rulegrove._version import __version__
 from rulegrove.cli.errors import reporting
+from rulegrove.cli.help import Command, fill, list_rows, split_examples, with_all_help
 
 COMMANDS = (
     "fit",
@@ -23,6 +24,7 @@ COMMANDS = (
     "export",
     "report",
     "datasets",
+    "demo",
     "study",
     "warm-up",
 )
@@ -47,11 +49,19 @@ class _Group(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name not in self.commands:
-            alone = typer.Typer(add_completion=False)
+            alone = typer.Typer(add_completion=False, rich_markup_mode=None)
             module = cmd_name.replace("-", "_")
-            alone.command(cmd_name)(reporting(getattr(import_module(f"rulegrove.cli.{module}"), module)))
+            command = reporting(getattr(import_module(f"rulegrove.cli.{module}"), module))
+            alone.command(cmd_name, cls=Command)(with_all_help(command))
             self.commands[cmd_name] = typer.main.get_command(alone)
         return self.commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command is for, the first sentence of its help."""
+        rows = [(name, split_examples(self.get_command(ctx, name).help)[0].split("\n\n")[0]) for name in COMMANDS]
+        words = "rulegrove COMMAND --help tells more about a command and ends with an example."
+        listed = list_rows(rows, formatter.width)
+        formatter.write(f"\nCommands:\n{listed}\n{fill(words, formatter.width)}\n")
 
 
 app = typer.Typer(

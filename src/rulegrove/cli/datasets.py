@@ -11,8 +11,18 @@ from rulegrove.cli.words import count
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Set to write; without it all are listed.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The data set to write. Without it, all are listed.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the table to this file. Its ending gives the kind: .csv, .parquet and others.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -98,7 +98,7 @@ def name_options(words: str) -> str:
     for phrase, option in _PHRASES.items():
         words = words.replace(phrase, option)
     known = {one.name for one in (*ensemble_options(), *selector_options())}
-    for pattern, form in ((r"(?<![(`\w])(\w+)='(\w+)'(?!\))", "`--{} {}`"), (r"`(\w+)(?=[`=])", "`--{}")):
+    for pattern, form in ((r"(?<![(`\w])(\w+)=['\"](\w+)['\"](?!\))", "`--{} {}`"), (r"`(\w+)(?=[`=])", "`--{}")):
         words = re.sub(pattern, functools.partial(_name_option, known, form), words)
     return words
 

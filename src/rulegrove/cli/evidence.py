@@ -19,17 +19,23 @@ def evidence(
     exposure: options.Exposure = None,
     offset: options.Offset = None,
     level: Annotated[
-        float, typer.Option(help="Of every interval alone in --json, and of all wider ones at once in the table.")
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            help="Confidence level of the intervals: of all together in the table, of each alone in --json.",
+        ),
     ] = 0.95,
     false_discovery_rate: Annotated[
-        float, typer.Option(help="Expected share of false claims among the established rules, at most.")
+        float, typer.Option(metavar="NUMBER", help="The share of established rules that may be false, on average.")
     ] = 0.1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell which rules of a model hold on rows that did not choose them, and which are only suggestions.
+    """Test the rules of a model on new rows: which ones hold, and which are only suggestions.
 
-    The rows must not be those of the fit. Example: rulegrove evidence model.json new.csv --target churn
+    The rows must be others than those of the fit.
+
+    Example: rulegrove evidence model.json new.csv --target churn
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, is_large

@@ -28,20 +28,27 @@ def _read_top(word: str | int) -> int:
 def explain(
     model: options.Model,
     data: options.Data,
-    row: Annotated[int, typer.Option("--row", "-r", min=0, help="Row to explain; 0 is the first one.")],
+    row: Annotated[
+        int, typer.Option("--row", "-r", min=0, metavar="N", help="The row to explain. The first one is 0.")
+    ],
     label: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="Of more than two classes, or of several numbers, the one to explain."),
+        typer.Option(
+            metavar="CLASS", help="Which class to explain, if there are more than two, or which of several numbers."
+        ),
     ] = None,
     top: Annotated[
-        int, typer.Option(parser=_read_top, metavar="N|all", help="Largest parts to print; --json has all.")
+        int, typer.Option(parser=_read_top, metavar="N|all", help="Number of parts to print, the largest first.")
     ] = SHOWN_PARTS,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell what each rule added to the prediction of a row, and what the row holds."""
+    """Show what each rule adds to the prediction of a row.
+
+    Example: rulegrove explain model.json new.csv --row 0
+    """
     from rulegrove.cli.known import check_known, find_known, read_known
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs

@@ -16,24 +16,42 @@ Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
 
 def export(
     model: options.Model,
-    to: Annotated[Format, typer.Option(help="What to make of the model.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; printed without it.")] = None,
+    to: Annotated[Format, typer.Option(help="What to write.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save it to this file. Without it, text is printed."),
+    ] = None,
     table: Annotated[
-        str, typer.Option(metavar="NAME", help="sql: table to score, such as schema.table; double quotes hold a dot.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="For SQL: the table to score, such as schema.table. Put a name with a dot in double quotes.",
+        ),
     ] = "data",
-    dialect: Annotated[Dialect, typer.Option(help="sql: database.")] = "ansi",
+    dialect: Annotated[Dialect, typer.Option(help="For SQL: the kind of database.")] = "ansi",
     keep: options.Keep = None,
     exposure: Annotated[
-        str | None, typer.Option(metavar="COL", help="sql, onnx: column that multiplies the rates of a model of rates.")
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="For SQL and ONNX: the column by which predicted rates are multiplied.",
+            rich_help_panel=options.TARGETS,
+        ),
     ] = None,
     at: options.At = None,
-    top: Annotated[int | None, typer.Option(min=0, help="text, markdown: most important terms only.")] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="For text and Markdown: only so many terms, the most important first."),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a model as SQL, ONNX, Python, a list of rules or JSON.
+    """Write a model as SQL, ONNX, Python, text, Markdown or JSON.
 
-    Example: rulegrove export model.json --to sql --dialect duckdb --table customers --keep id
+    Examples
+    --------
+    rulegrove export model.json --to sql --dialect duckdb --table customers --keep id
+    rulegrove export model.json --to python -o model.py
     """
     from rulegrove._files import write_whole
     from rulegrove.cli.output import print_json, print_text

@@ -24,14 +24,25 @@ def fit(
     *,
     data: options.Parts,
     target: options.Targets,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: model.json.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the model to this file, such as model.json."),
+    ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Interactive page to write: report.html; with the training rows.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Save an interactive page to this file, such as report.html. The page holds training rows.",
+        ),
     ] = None,
     columns: options.Columns,
     groups: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Column of groups, such as patients: the rows of one are held out together."),
+        typer.Option(
+            metavar="COL",
+            help="Column of groups, such as patients. The rows of a group are held out together.",
+            rich_help_panel=options.READING,
+        ),
     ] = None,
     weights: options.Weights = None,
     exposure: options.Exposure = None,
@@ -39,30 +50,42 @@ def fit(
     event: options.Event = None,
     entry: options.Entry = None,
     rules: Annotated[
-        Path | None, typer.Option(help="File of your own rules, one a line, beside the others; # begins a comment.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Text file with rules of your own, one on each line, to choose from as well.",
+            rich_help_panel=PANEL,
+        ),
     ] = None,
     force_rules: Annotated[
-        bool, typer.Option("--force-rules", help="Put all of `--rules` into the model, without a penalty.")
+        bool,
+        typer.Option(
+            "--force-rules", help="Put all rules of --rules into the model, without a penalty.", rich_help_panel=PANEL
+        ),
     ] = False,
     interactions: Annotated[
         options.Names,
         typer.Option(
             metavar="COL,COL|pairwise|no_interactions",
-            help="Attributes that rules may be about together; once for each group. Those in none are one more group.",
+            help="Attributes that may be together in a rule. May be repeated; attributes in no group form one more.",
             rich_help_panel=PANEL,
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Terms to print.")] = 20,
+    top: Annotated[int, typer.Option(min=0, help="Number of terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Also tell how what was left open was settled, such as the solver.")
+        bool, typer.Option("--verbose", help="Also say what was chosen for settings that are auto, such as the solver.")
     ] = False,
     **parameters: Any,
 ) -> None:
     """Learn ranked rules from a table.
 
-    Example: rulegrove fit customers.csv --target churn -o model.json, or rulegrove fit big/*.parquet --target churn
+    Examples
+    --------
+    rulegrove fit customers.csv --target churn -o model.json
+    rulegrove fit claims.csv --target claims --loss poisson --exposure years
+    rulegrove fit patients.csv --target years --event died --report report.html
     """
     from rulegrove.cli.places import check_inputs, check_outputs
 

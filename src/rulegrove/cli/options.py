@@ -8,59 +8,94 @@ import typer
 
 from rulegrove.exceptions import InvalidInputError
 
-DATA_HELP = "Table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl, .xlsx."
-PARTS_HELP = f"{DATA_HELP} Several Parquet files, a folder of them or one beyond 512 MB are read part by part."
+DATA_HELP = "A table with a header: .csv, .tsv (also .gz, .bz2, .zst), .parquet, .feather, .jsonl or .xlsx."
+PARTS_HELP = f"{DATA_HELP} Several Parquet files, a folder of them, or a file above 512 MB are read part by part."
+
+# Panels of options that `--help` leaves to `--help-all` (`help.py`).
+READING = "Reading the table"
+TARGETS = "Rates and survival times"
 
 Names = list[str] | None
 
-Parts = Annotated[list[Path], typer.Argument(help=PARTS_HELP, show_default=False)]
-Data = Annotated[Path, typer.Argument(help=DATA_HELP, show_default=False)]
-Model = Annotated[Path, typer.Argument(help="Model file, as `rulegrove fit -o` writes it.", show_default=False)]
+Parts = Annotated[list[Path], typer.Argument(metavar="DATA", help=PARTS_HELP, show_default=False)]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+Model = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL", help="A model file, as `rulegrove fit -o model.json` saves it.", show_default=False
+    ),
+]
 Target = Annotated[
-    list[str], typer.Option("--target", "-t", metavar="COL", help="Column to predict.", show_default=False)
+    list[str], typer.Option("--target", "-t", metavar="COL", help="The column to predict.", show_default=False)
 ]
 Targets = Annotated[
     list[str],
     typer.Option(
-        "--target", "-t", metavar="COL", help="Column to predict; once for each of several numbers.", show_default=False
+        "--target",
+        "-t",
+        metavar="COL",
+        help="The column to predict. To predict several numbers, give it once for each.",
+        show_default=False,
     ),
 ]
-Weights = Annotated[str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")]
+Weights = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column with a weight for each row.", rich_help_panel=READING)
+]
 Exposure = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of how much each row stands for, such as years at risk; of rates."),
+    typer.Option(
+        metavar="COL",
+        help="For rates: the column that says how much each row stands for, such as years at risk.",
+        rich_help_panel=TARGETS,
+    ),
 ]
 Offset = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column of what is known to add to the score of each row.")
+    str | None,
+    typer.Option(metavar="COL", help="Column with a known part of each row's score.", rich_help_panel=TARGETS),
 ]
 Event = Annotated[
     str | None,
     typer.Option(
         metavar="COL[=WORD]",
-        help="Column of whether the event came: 1 or 0, yes or no, or with the word of the event, as in status=dead. "
-        "The target is then the time until it.",
+        help="For survival times: the column that says whether the event happened, as 1 or 0, as yes or no, or with "
+        "the word that means yes: status=dead. The target is then the time until the event.",
+        rich_help_panel=TARGETS,
     ),
 ]
 Entry = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column of the time since when a row was watched; beside --event.")
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="For survival times: the column with the time from which a row was observed. Needs --event.",
+        rich_help_panel=TARGETS,
+    ),
 ]
 At = Annotated[
     Names,
     typer.Option(
-        metavar="TIME", help="Of survival times: when to tell the chance of no event yet. Once for each time."
+        metavar="TIME",
+        help="For survival times: also give the chance that the event has not happened by this time. May be repeated.",
+        rich_help_panel=TARGETS,
     ),
 ]
-Keep = Annotated[Names, typer.Option(metavar="COL", help="Column to pass on, such as a key. Once for each.")]
-Raw = Annotated[
-    bool, typer.Option("--raw", help="CSV: write text that begins as a formula as it is, without a ' before it.")
+Keep = Annotated[
+    Names, typer.Option(metavar="COL", help="Column to copy to the result, such as a key. May be repeated.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of words and tables.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress; no result that goes to a file.")]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="CSV: leave text that looks like a formula as it is. Otherwise a ' is put before it."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress, and no result that is saved to a file.")
+]
 
-_TASK_HELP = "What the target is. auto: numbers with fractions, or more than 20 of them, are a regression."
-_CATEGORICAL_HELP = "Column of numbers to take as categories; text always is. Once for each."
-_NUMBER_HELP = "Column of text to read as numbers: 35%, $1,200. Once for each."
-_IDENTIFIERS_HELP = "Use columns that look like identifiers, which are left out else."
+_TASK_HELP = (
+    "What kind the target is. With auto, numbers with fractions or more than 20 different values are a regression."
+)
+_CATEGORICAL_HELP = "Column of numbers that are categories, such as codes. Text always is. May be repeated."
+_NUMBER_HELP = "Column of text to read as numbers, such as 35% or $1,200. May be repeated."
+_IDENTIFIERS_HELP = "Also use columns that look like identifiers, which are otherwise left out."
 
 
 @dataclass(frozen=True)
@@ -68,10 +103,12 @@ class Columns:
     """How the columns of a table are to be read: the options that `fit` and `select` share, one field each."""
 
     task: Annotated[Literal["auto", "classification", "regression"], typer.Option(help=_TASK_HELP)] = "auto"
-    drop: Annotated[Names, typer.Option(metavar="COL", help="Column to leave out; give it once for each.")] = None
-    categorical: Annotated[Names, typer.Option(metavar="COL", help=_CATEGORICAL_HELP)] = None
-    number: Annotated[Names, typer.Option("--number", metavar="COL", help=_NUMBER_HELP)] = None
-    keep_identifiers: Annotated[bool, typer.Option("--keep-identifiers", help=_IDENTIFIERS_HELP)] = False
+    drop: Annotated[Names, typer.Option(metavar="COL", help="Column to leave out. May be repeated.")] = None
+    categorical: Annotated[Names, typer.Option(metavar="COL", help=_CATEGORICAL_HELP, rich_help_panel=READING)] = None
+    number: Annotated[Names, typer.Option("--number", metavar="COL", help=_NUMBER_HELP, rich_help_panel=READING)] = None
+    keep_identifiers: Annotated[
+        bool, typer.Option("--keep-identifiers", help=_IDENTIFIERS_HELP, rich_help_panel=READING)
+    ] = False
 
 
 def take_one(targets: list[str], command: str) -> str:

@@ -19,8 +19,23 @@ from rulegrove.cli.options import Columns
 from rulegrove.cli.words import suggest
 from rulegrove.exceptions import InvalidInputError
 
-PANEL = "Parameters of the estimator"
+PANEL = "More about the fit"
+MODEL = "The model"  # the panel of those that most people use, in words for a terminal
+BASIC = {
+    "loss": "For numbers: squared (the mean), absolute (the median), huber (outliers count less), quantile, poisson "
+    "(counts), gamma (amounts) or tweedie (totals with zeros).",
+    "preset": "Aim for a low error (accurate), for few and short rules (readable), or for little time (fast).",
+    "max_terms": "At most this many terms. auto is the shortest list that does as well on held-out rows; none keeps "
+    "all that matter.",
+    "terms": "Rules, lines (a line is a weight times a number), or both.",
+    "evidence": "With split, half of the rows are kept to test the rules on.",
+    "n_resamples": "Learn this many lists again, each from half of the rows, to tell how often a rule comes back.",
+    "random_state": "Seed for all that is random.",
+    "n_features_to_select": "How many attributes to keep: a number, or a share such as 0.5.",
+    "criterion": "How attributes are judged: by the error without them (loss), or by the rules that use them (votes).",
+}
 SEED = 0
+MOST_LETTERS = 45  # of words that an option may be; a help of 60 columns has no room for more
 OF_COLUMNS = ("categorical_features", "numeric_features", "identifiers", "task")
 OWN_OPTIONS = (*OF_COLUMNS, "verbose", "trees", "rules", "force_rules", "interactions")
 
@@ -60,23 +75,26 @@ class Parameter:
     def option(self, shown_default: str = "") -> inspect.Parameter:
         """Return the option, perhaps with other words for its default; None stands for one that was not given."""
         choices, kind, flag = self.choices, _TYPES.get(self.annotation, str), self.name.replace("_", "-")
-        words, several = kind is str and choices, "sequence of float" in self.kind
-        once = " Once for each." if several else ""
+        several = "sequence of float" in self.kind
+        once = " May be repeated." if several else ""
         kind = list[str] if several else kind
         option = typer.Option(
             f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}",
-            help=f"{self.help}{once} Default: {shown_default or _word(self.default)}.",
-            metavar=self._metavar(choices) if words else "FLOAT" if several else None,
-            show_default=False,
-            autocompletion=(lambda: choices) if words else None,
-            rich_help_panel=PANEL,
+            help=f"{self.help}{once}",
+            metavar="NUMBER" if several else self._metavar(choices) if kind is str else None,
+            show_default=shown_default or _word(self.default),
+            autocompletion=(lambda: choices) if kind is str and choices else None,
+            rich_help_panel=MODEL if self.name in BASIC else PANEL,
         )
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    def _metavar(self, choices: list[str]) -> str:
+    def _metavar(self, choices: list[str]) -> str | None:
         """Return what may be given where words may."""
-        return "|".join([*choices, *re.findall(r"\b(?:int|float|bool|dict|none)\b", self.kind.lower())])
+        kinds = {"int": "N", "float": "NUMBER", "bool": "true|false", "dict": "JSON", "none": "none"}
+        found = re.findall(rf"\b(?:{'|'.join(kinds)})\b", self.kind.lower())
+        words = "|".join([*choices, *(kinds[one] for one in found)])
+        return (words if len(words) <= MOST_LETTERS else "WORD") or None
 
 
 @functools.cache
@@ -193,7 +211,7 @@ def ensemble_options() -> list[inspect.Parameter]:
     options = []
     for one in _suited("classifier", "RuleEnsembleClassifier"):
         other = regression.pop(one.name, one).default
-        both = f"{_word(one.default)}; {_word(other)} for regression"
+        both = f"{_word(one.default)}, {_word(other)} for regression"
         options.append(one.option("" if other == one.default else both))
     alone = [replace(one, help=f"For regression. {one.help}").option() for one in regression.values()]
     survival = [one for one in read_parameters("survival", "RuleEnsembleSurvival") if one.name in OF_SURVIVAL]
@@ -243,4 +261,6 @@ def takes_parameters(options: Iterable[inspect.Parameter]) -> Callable[[Callable
 
 def _word(value: Any) -> str:
     """Return a default as one would type it."""
-    return "none" if value is None else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

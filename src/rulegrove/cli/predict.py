@@ -14,7 +14,14 @@ def predict(
     model: options.Model,
     data: options.Parts,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Table to write, kind by its end; CSV is printed without it.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the predictions to this file. Its ending gives the kind: .csv, .parquet and others. Without it, "
+            "CSV is printed.",
+        ),
     ] = None,
     keep: options.Keep = None,
     exposure: options.Exposure = None,
@@ -26,9 +33,11 @@ def predict(
 ) -> None:
     """Predict the rows of a table.
 
-    The result has the columns to keep, then `prediction`, and for classes `probability of ...` for each. Of a model of
-    rates it has rates, or totals with `--exposure`; of one of survival times the risk, and with `--at` columns
-    `survival at ...`.
+    The result has the columns named by --keep, then the prediction, and for classes the probability of each. A model
+    of rates gives rates, or totals if you name the --exposure. A model of survival times gives the risk, and with --at
+    the chance that nothing has happened by then.
+
+    Example: rulegrove predict model.json new.csv --keep id -o predictions.csv
     """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_inputs, check_outputs, is_large

@@ -12,12 +12,26 @@ from rulegrove.cli.errors import note
 
 def report(
     model: options.Model,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Page to write: report.html.", show_default=False)],
-    data: Annotated[Path | None, typer.Option(metavar="DATA", help="Rows to show the model on, best new ones.")] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the page to this file, such as report.html.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rows to show the model on; new ones are best.")
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", "-t", metavar="COL", help="Column of the data to predict; once for each of several numbers."
+            "--target",
+            "-t",
+            metavar="COL",
+            help="The column of the data to predict. For several numbers, give it once for each.",
         ),
     ] = None,
     exposure: options.Exposure = None,
@@ -28,7 +42,7 @@ def report(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write an interactive page about a model, which opens in any browser and needs no network.
+    """Write an interactive page about a model for any browser; it needs no network.
 
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """

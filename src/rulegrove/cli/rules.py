@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 def rules(
     model: options.Model,
-    top: Annotated[int | None, typer.Option(min=0, help="Most important terms only.", show_default="all")] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Show only so many, the most important first.", show_default="all"),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show the ranked rules of a model."""
+    """Show the ranked rules of a model.
+
+    Example: rulegrove rules model.json --top 10
+    """
     from rulegrove.cli.places import check_file
 
     check_file(model)

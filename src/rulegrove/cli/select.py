@@ -17,7 +17,8 @@ def select(
     data: options.Data,
     target: options.Target,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Table to write: the kept attributes and the target.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the kept attributes and the target to this file."),
     ] = None,
     columns: options.Columns,
     weights: options.Weights = None,
@@ -27,7 +28,10 @@ def select(
     quiet: options.Quiet = False,
     **parameters: Any,
 ) -> None:
-    """Choose the attributes that matter, by votes of repeated fits."""
+    """Find the attributes that matter, by several fits that vote.
+
+    Example: rulegrove select customers.csv --target churn -o smaller.csv
+    """
     from rulegrove.cli.output import print_json, print_table
     from rulegrove.cli.places import check_outputs
     from rulegrove.cli.training import read_training

@@ -16,19 +16,25 @@ def shorten(
         str,
         typer.Option(
             metavar="auto|none|N",
-            help="Most terms, of each class where there are more than two. none is the large model; auto the shortest "
-            "list that is as good as the best, as far as held-out rows can tell.",
+            help="At most this many terms, or this many for each class if there are more than two. auto is the "
+            "shortest list that does as well on held-out rows; none keeps all that matter.",
         ),
     ] = "auto",
     max_rules: Annotated[
-        int | None, typer.Option(min=0, help="Most different terms of all classes together.", show_default="no limit")
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="At most this many different terms, all classes together.", show_default="no limit"
+        ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: short.json.")] = None,
-    top: Annotated[int, typer.Option(min=0, help="Terms to print.")] = 20,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the model to this file, such as short.json."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="Number of terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Take a list of another length from a model: its fit has made one of every length.
+    """Make a shorter or longer list from a model file, without the data.
 
     Example: rulegrove shorten model.json --max-terms 8 -o short.json
     """

@@ -12,26 +12,42 @@ from rulegrove.cli.errors import INTERRUPTED, note, shows_progress
 
 
 def study(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few repetitions, about two minutes; every page says so.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Repeat less, for a look in about two minutes.")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Measure this part alone, anew unless --resume; may be repeated."),
+        typer.Option(
+            "--only", metavar="NAME", help="Measure only this part, again unless --resume is given. May be repeated."
+        ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes; as many as there are cores by default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of processes. Without it, one for each core.")
+    ] = None,
     out: Annotated[
-        Path, typer.Option("--output", "-o", "--out", help="Folder of results, figures and report; made if need be.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            "--out",
+            metavar="FOLDER",
+            help="Folder for results, figures and report. It is made if it does not exist.",
+        ),
     ] = Path("study"),
     autoscan: Annotated[
         Path | None,
-        typer.Option("--autoscan", metavar="PATH", help="CSV file of real candidates in place of the simulation."),
+        typer.Option(
+            "--autoscan", metavar="PATH", help="CSV file with real candidates, to be used instead of the simulation."
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Keep what is measured, go on, and draw again.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what was measured before and go on from there.")
+    ] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Rerun the paper: every table and figure, as results.csv, report.html and report.md."""
+    """Run the experiments of the paper again, with all tables and figures.
+
+    Example: rulegrove study --quick -o study
+    """
     from rulegrove.cli.output import print_json
     from rulegrove.cli.places import check_apart
     from rulegrove.study import run

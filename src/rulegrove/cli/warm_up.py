@@ -5,7 +5,7 @@ from rulegrove.cli.errors import note, shows_progress
 
 
 def warm_up(as_json: options.AsJson = False, quiet: options.Quiet = False) -> None:
-    """Compile all kernels at once after installation, so that no fit waits for them.
+    """Compile everything once after installation, so that no fit has to wait.
 
     Example: rulegrove warm-up
     """

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._threads import run_tasks
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 
@@ -37,6 +38,8 @@ class LinearTerms:
     upper: FloatArray
     center: FloatArray
     scale: FloatArray
+
+    __repr__ = short_repr
 
     @property
     def n_terms(self) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Feature
@@ -65,6 +66,8 @@ class Terms:
     rules: tuple[Rule, ...]
     linear: LinearTerms
     aliases: tuple[tuple[Alias, ...], ...]
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.rules) + self.linear.features.size

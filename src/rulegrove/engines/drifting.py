@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove.engines.keeping import FitStatistics
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
@@ -30,6 +31,8 @@ class RuleDrift:
     now: float
     z: float
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -41,6 +44,8 @@ class Drift:
     """
 
     rows: tuple[RuleDrift, ...]
+
+    __repr__ = short_repr
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the rows as a data frame.

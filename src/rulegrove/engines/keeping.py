@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulegrove._progress import Progress
+from rulegrove._reprs import short_repr
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
@@ -57,6 +58,8 @@ class PoolStatistics:
     statistics: Statistics
     shares: FloatArray | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class FitStatistics:
@@ -104,6 +107,8 @@ class FitStatistics:
     folds: HashFolds
     n_positions: int
     pools: tuple[PoolStatistics, ...]
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if not self.code.units.is_plain:

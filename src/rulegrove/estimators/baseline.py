@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._checked_json import Value
 
@@ -27,6 +28,8 @@ class Baseline:
 
     times: FloatArray
     hazards: FloatArray
+
+    __repr__ = short_repr
 
     @classmethod
     def thinned(cls, times: FloatArray, hazards: FloatArray, most: int) -> Self:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators.baseline import Baseline
 
@@ -104,6 +105,8 @@ class Steps:
     scores: FloatArray
     probabilities: FloatArray
 
+    __repr__ = short_repr
+
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each score."""
         return np.interp(scores, self.scores, self.probabilities)
@@ -165,6 +168,8 @@ class Temperature:
 
     slope: float
 
+    __repr__ = short_repr
+
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each class, an ndarray of shape (n_rows, n_classes)."""
         if scores.ndim == 1:
@@ -220,6 +225,8 @@ class Curves:
     """One curve for the second of two classes, or one for each of more, divided by their sum."""
 
     curves: tuple[Curve, ...]
+
+    __repr__ = short_repr
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each class, an ndarray of shape (n_rows, n_classes)."""

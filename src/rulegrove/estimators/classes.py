@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import entropy
 from sklearn.utils import compute_class_weight
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove._validation import check_class_labels
 from rulegrove.estimators import autos
@@ -67,6 +68,8 @@ class Classes(Target):
     calibration: str | None = "auto"
     mode: str = "ovr"
     shares: FloatArray | None = None
+
+    __repr__ = short_repr
 
     @property
     def projection(self) -> OfProbabilities:

@@ -28,24 +28,24 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     Parameters
     ----------
     preset : {"accurate", "readable", "fast"}, default=None
-        What the parameters that are left at their defaults become: "accurate" takes its time for a low error,
-        "readable" keeps the list and its rules short, "fast" saves time at some error. A parameter that is set to
-        anything but its default wins. `settings_` tells what was changed (docs/guide.md has the table).
+        What the fit is to aim for, wherever you leave a parameter at its default: "accurate" takes more time for a
+        lower error, "readable" keeps the list and its rules short, and "fast" saves time at some cost in error. Any
+        value of yours other than the default wins. `settings_` tells what was changed; docs/guide.md has the table.
     n_candidates : int, default=2000
-        Rules to grow, or to take from `trees`, before the sparse fit picks among them; 0 with `rules` alone.
+        Number of rules to grow, or to take from `trees`, as candidates. 0 uses only your own `rules`.
     max_terms : int, "auto" or None, default="auto"
-        Most terms of the list that the model becomes, of each class where there are more than two. Every fit first
-        finds a large model, then for every length the few terms that come nearest to it, and judges these lists on
-        held-out rows (`front_`). "auto" is the shortest list whose log loss there exceeds that of the best list by at
-        most one standard error of their difference, or by 1 % of what the best one explains, if that is more; lists
-        have at most 60 terms of a class. None is the large model itself, which may be better. A number is a ceiling:
-        a shorter list is taken if it says nearly the same and is no worse. See also `shorten`.
+        Most terms of the list, for each class if there are more than two. A fit first finds a large model and then, for
+        every length, the few terms that come nearest to it; these lists are judged on held-out rows (`front_`). "auto"
+        takes the shortest list whose log loss there is at most one standard error of their difference above that of the
+        best list, or 1 % of what the best one explains, if that is more; it has at most 60 terms of a class. A number
+        is an upper limit: a shorter list is taken if it says nearly the same and does no worse. None gives the large
+        model itself, which may be better. See also `shorten`.
     max_rules : int, default=None
         Most different terms of the list, all classes together: what there is to read.
     n_runs : int, default=1
-        How often rules are grown and solved for, by chances of their own; the large model is the average of all, with
-        the rules of all. More runs lower the error where there is noise, at as many times the work; 4 with
-        ``preset="accurate"``. `path_`, `selection_` and `candidates_` are those of the first run.
+        How many times to grow rules and solve for them, each time with other random numbers. The large model is the
+        average of all runs. More runs lower the error of noisy data and take as many times as long;
+        ``preset="accurate"`` takes 4. `path_`, `selection_` and `candidates_` are those of the first run.
     mean_leaves : float, default=6.0
         Mean number of leaves of a tree. Each tree draws its own from 2 plus a rounded-down exponential, so most rules
         are short and a few are long.
@@ -53,17 +53,18 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Rows a tree sees: a count, a fraction, or half of the rows but no more than 1,500 or ``100 + 6 sqrt(N)``,
         whichever is more. Large tables: trees draw from a uniform pool of at least 65,536 rows.
     shrinkage : float, default=0.03
-        How much each tree counts for the residuals of the next ones, 0 to 1. With 0 every tree sees the target itself.
+        How much of each tree is taken off the residuals that the next trees see, from 0 to 1. With 0 every tree sees
+        the target itself.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Attributes tried at a split: 0.3 of them but at least two, their square root or logarithm, a count, a fraction,
-        or all (None). Few make the rules differ. Of more than 1,000 attributes trees know those 1,000 alone that say
-        most of the target by one split.
+        How many attributes to try at a split: 0.3 of them but at least two ("auto"), their square root or logarithm, a
+        count, a fraction, or all (None). With few attributes at each split the rules differ more. If there are more
+        than 1,000 attributes, trees only use the 1,000 that say most about the target by a single split.
     min_samples_leaf : int, default=5
-        Fewest rows of its tree's sample on which a rule holds.
+        A rule must hold on at least this many rows of its tree's sample.
     min_impurity : float, default=0.0
-        A node whose variance of residuals is no more than this is not split.
+        A node is not split if the variance of its residuals is no more than this.
     max_conditions : int, default=None
-        Most splits on the way to a rule, and so most conditions of it.
+        Most conditions of a rule: the splits on the way to it.
     max_attributes : int, default=None
         Most attributes that a rule is about; several conditions on one attribute count once. 1 gives a model without
         interactions, 2 one that can be drawn pair by pair.
@@ -76,27 +77,28 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
     max_bins : int, default=255
         Most bins of an attribute, at most 255; also the most categories.
     max_correlation : float, default=0.9
-        Of rules that are correlated on the training rows by more than this, either way, the simplest alone is a
-        candidate; 1 drops exact repeats and complements only. Fewer look-alikes make a shorter, steadier list.
+        Of rules whose correlation on the training rows is above this, positive or negative, only the simplest is a
+        candidate. 1 drops only exact repeats and complements. Fewer look-alikes make a shorter, steadier list.
     stable : bool or float, default=False
-        Whether to prefer lists that other rows of the same kind would lead to as well. Their rules have one condition,
-        or two, at thresholds near nine quantiles of an attribute; linear terms come before rules, and one condition
-        before two, unless the gain in fit is as many times as large. A number between 0 and 1 asks for more or less
-        of it; True is 0.8, where a condition must be worth five times as much as none. ``terms="rules"`` has rules
-        alone. The large model is the same as without. `docs/insight.md` has the front between error and stability.
+        Whether to prefer lists that other rows of the same kind would lead to as well. Their rules have one or two
+        conditions, at thresholds near nine quantiles of an attribute. Simple terms come first, linear terms before
+        rules and one condition before two, unless the gain in fit makes up for it. A number between 0 and 1 asks for
+        more or less of this. True is 0.8: a condition must then be worth five times as much as none. ``terms="rules"``
+        has rules alone. The large model stays the same. docs/insight.md shows how stability and error trade off.
     n_resamples : int, default=0
-        Lists to make anew, in pairs from disjoint halves of the rows and with rules grown anew, to tell for each term
-        how often it comes back and how far its thresholds move: `returns` and `thresholds` of `rules_`. A hundred take
-        seconds.
+        How many lists to learn again, in pairs from disjoint halves of the rows and with rules of their own. They tell
+        for each term how often it comes back and how far its thresholds move: `returns` and `thresholds` of `rules_`. A
+        hundred take seconds.
     monotonic : dict or array-like of shape (n_features,), default=None
-        Attributes with which the score of the second class may only rise (1) or only fall (-1), all else being equal:
-        by name or position, ``{"age": 1, "income": -1}``, or -1, 0 or 1 for each attribute. It holds exactly, for all
-        known values of these numeric attributes. For two classes. Needs ``Glmnet``.
+        Attributes with which the score of the second class may only rise (1) or only fall (-1) when all else stays the
+        same. Give them by name or position, ``{"age": 1, "income": -1}``, or as -1, 0 or 1 for each attribute. This
+        holds exactly, for all known values of these attributes, which must be numbers. Only for two classes, and with
+        ``Glmnet``.
     terms : {"both", "rules", "linear"}, default="both"
-        What the model is made of. A linear term is an attribute winsorised at its 2.5 % and 97.5 % quantiles. With
-        "both" and ``solver="auto"`` all of them (the strongest 100 of very many) are solved for beside the rules that
-        matter, and held-out rows say how much rules and lines are to be shrunk, each on their own. A solver that is
-        named has one penalty for both.
+        What the model is made of. A linear term is an attribute whose values beyond its 2.5 % and 97.5 % quantiles are
+        set to these. With "both" and ``solver="auto"``, all linear terms (the strongest 100 if there are very many)
+        stand beside the rules that matter, and held-out rows decide how much rules and lines are shrunk, each on their
+        own. A solver that you name has one penalty for both.
     trees : object, default=None
         Fitted trees to take the rules from in place of growing some: a tree, forest or boosting of scikit-learn,
         LightGBM or XGBoost, fitted on the same columns. At most `n_candidates` rules of at most `max_conditions`
@@ -134,38 +136,40 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         With a number as `selection` "auto" is ``Glmnet()``, once. "glmnet" is ``Glmnet()``, the lasso, which keeps
         fewer terms at a somewhat higher error. `settings_` tells what was taken, and the ridges.
     selection : {"auto", "1se", "min"} or float, default="auto"
-        Point of the path: the sparsest within one standard error of the least held-out error ("1se"), the least of it
-        ("min"), or without cross-validation exactly this value of what the solver varies: a penalty
-        (Glmnet, Fpc), a radius (Spgl1), a number of steps (Pathbuild). "auto" is "1se" where folds share rules that may
-        have seen them (``honest_cv=False``, given `trees`), and "min" otherwise.
+        Which point of the path to take. "min": the one with the least held-out error. "1se": the sparsest one within
+        one standard error of that. A number, without cross-validation: exactly this value of what the solver varies,
+        which is a penalty (Glmnet, Fpc), a radius (Spgl1) or a number of steps (Pathbuild). "auto" is "1se" where folds
+        share rules that may have seen the held-out rows (``honest_cv=False``, given `trees`), and "min" otherwise.
     cv : int, splitter or iterable of splits, default=5
         Folds of the cross-validation. Test folds must not overlap, and a split trains on all rows that it does not hold
         out. With `groups` in `fit` a number of folds holds out whole groups. Of a larger
         table not all folds are used, see `honest_cv`. Beyond 65,536 rows a number of folds is dealt out by the
         positions of the rows, and rules are grown from rows drawn by these (docs/scale.md).
     honest_cv : bool or "auto", default="auto"
-        False: all folds share the rules grown on all rows, which costs nothing extra, but rules that have seen a fold
-        look better on it than on new rows. True: rules are grown anew without each fold, for an unbiased error at some
-        `cv` times the work. "auto": likewise, but only for as many of the folds as hold out 2,000 rows together: all
-        five below 2,500 rows, two from 5,000 on, one from 10,000 on. Beyond 65,536 rows, and where all rules are given,
-        "auto" is False.
+        Whether each fold grows rules of its own, without the rows that it holds out. True: it does, so the error is
+        unbiased, at about `cv` times the work. False: all folds share the rules that were grown on all rows. That costs
+        nothing, but rules look better on rows they have seen than on new ones. "auto": True, but only for as many folds
+        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. It is
+        False beyond 65,536 rows, and where all rules are given.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes. They are multiplied into `sample_weight`.
     calibration : {"auto", "temperature", "sigmoid", "isotonic"} or None, default="auto"
-        How scores become probabilities. None: by the meaning of the loss. The others by curves fitted to the scores of
-        held-out rows, at no further growth of trees: "temperature" one slope for all classes, which keeps the
-        order of the classes; "sigmoid" and "isotonic" a curve for each class. "auto" is "temperature", but None
-        without cross-validation, and for the large model of a solver that was named with the logistic loss. With
+        How scores become probabilities. None: by the meaning of the loss. The others fit a curve to the scores of
+        held-out rows, without growing more trees: "temperature" one slope for all classes, which keeps the order of the
+        classes; "sigmoid" and "isotonic" a curve for each class. "auto" is "temperature". It is None without
+        cross-validation, and for the large model of a solver that you name with the logistic loss. With
         ``honest_cv=False`` the rules have seen the held-out rows; otherwise they have not, and the probabilities are
-        the more honest.
+        more honest.
     evidence : {"split"}, default=None
-        Whether rules are tested on rows that did not choose them, for `evidence_`. "split": half of the rows grow,
-        choose and weight the rules, the other half only count (whole groups, of each class alike). Rows of their own
-        are given to `fit` instead.
+        "split" tests the rules on rows that did not choose them: one half of the rows grows, chooses and weights the
+        rules, the other half only counts (whole groups stay together, and each class is split alike). The result is
+        `evidence_`. To test on rows of your own instead, give them to `fit`.
     random_state : int, RandomState instance or None, default=None
-        Seed of subsamples, tree sizes and folds. The same seed gives the same model for any `n_jobs`.
+        Seed for all that is random: the rows of trees, their sizes, and the folds. The same seed gives the same model
+        for any `n_jobs`.
     n_jobs : int, default=None
-        Threads. None takes as many as OpenMP would, as scikit-learn's histogram gradient boosting does; -1 all cores.
+        Number of threads. None takes as many as OpenMP would, like scikit-learn's histogram gradient boosting; -1 takes
+        all cores.
     verbose : int, default=0
         1 shows progress on standard error.
 

@@ -1,14 +1,16 @@
 """What rows that did not choose the rules say about each of them: estimates, tests, and what they establish."""
 
+import html
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._words import cut, printable
-from rulegrove.estimators.rule_table import RankedTerm
+from rulegrove.estimators.rule_table import RankedTerm, html_row
 
 OF_FIT = "the rows of the fit"
 ESTABLISHED, SUGGESTION = "established", "suggestion"
@@ -35,6 +37,8 @@ class Estimates:
     high: FloatArray
     low_all: FloatArray | None = None
     high_all: FloatArray | None = None
+
+    __repr__ = short_repr
 
     def to_columns(self, name: str) -> dict[str, FloatArray]:
         """Return the columns of a data frame."""
@@ -210,6 +214,14 @@ class RuleEvidence:
 
     def __repr__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
+        if not self.rules:
+            return told
+        header, *rows = zip(*([head, *texts] for head, texts in self.to_cells().items()), strict=True)
+        body = "".join(map(html_row, rows))
+        return f"{told}<table><thead>{html_row(header, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def to_cells(self) -> dict[str, list[str]]:
         """Return the rules as they are shown: short texts by heading."""

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators._units import Units, shift
 
@@ -58,6 +59,8 @@ class Reliability:
     predicted: FloatArray
     observed: FloatArray
     sizes: IntArray
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)
@@ -232,6 +235,8 @@ class ClassFigures(Figures):
     rocs: tuple[Roc, ...] = field(repr=False)
     reliabilities: tuple[Reliability, ...] = field(repr=False)
 
+    __repr__ = short_repr
+
     @property
     def table(self) -> dict[str, str]:
         """The figures by their names, those of the base rate in brackets."""
@@ -302,6 +307,8 @@ class NumberFigures(Figures):
     rmse: float
     mean_absolute: float
     deviation: float
+
+    __repr__ = short_repr
 
     @property
     def table(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.estimators.calibration import Link
 from rulegrove.estimators.figures import Figures
@@ -63,6 +64,8 @@ class FrontLine:
     excess_se: float = np.nan
     fidelity: float = np.nan
     held_out: Figures | None = None
+
+    __repr__ = short_repr
 
     @property
     def terms(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove.estimators._fitted import HeldOut
 from rulegrove.estimators._lists import MadeLists
@@ -70,6 +71,8 @@ class Hazard(Rate):
     times: SurvivalTimes | None = None
     row_weights: FloatArray | None = None
     n_times: int | None = None
+
+    __repr__ = short_repr
 
     def check(self, y: Any, n_rows: int) -> SurvivalTimes:  # type: ignore[override]
         """Return the times of a table in memory."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove._words import printable
 from rulegrove.estimators.figures import UNKNOWN, Figures, NumberFigures, Reliability, show_number, show_share
@@ -49,6 +50,8 @@ class RateFigures(Figures):
     mean: float
     predicted_mean: float
     reliability: Reliability = field(repr=False)
+
+    __repr__ = short_repr
 
     @property
     def noun(self) -> str:
@@ -110,6 +113,8 @@ class LevelFigures(Figures):
     levels: FloatArray = field(repr=False)
     below: FloatArray = field(repr=False)
 
+    __repr__ = short_repr
+
     @property
     def _covered(self) -> str:
         """Where targets lie."""
@@ -163,6 +168,8 @@ class HazardFigures(Figures):
     concordance: float
     n_events: int
 
+    __repr__ = short_repr
+
     @property
     def _shown(self) -> str:
         """The concordance, which rows without a pair to compare do not have."""
@@ -209,6 +216,8 @@ class SeveralFigures(Figures):
 
     names: tuple[str, ...]
     each: tuple[NumberFigures, ...]
+
+    __repr__ = short_repr
 
     @property
     def r2(self) -> float:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.design.terms import Term
 from rulegrove.estimators import _file_terms as file_terms
@@ -274,6 +275,8 @@ class HazardMeaning(RateMeaning):
     loss: str = "cox"
     link: Baseline | None = None
 
+    __repr__ = short_repr
+
     @property
     def noun(self) -> str:  # type: ignore[override]
         """What terms multiply, in a word."""
@@ -500,6 +503,8 @@ class ClassMeaning(Meaning):
     mode: str = "ovr"
     link: Link | None = None
     plain: Link | None = None
+
+    __repr__ = short_repr
 
     @property
     def n_outputs(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.columns import Feature, list_sources
@@ -57,6 +58,8 @@ class RuleModel:
     outputs: tuple[Any, ...] = ()
     _rule_places: IntArray = field(init=False, repr=False)
     _linear_places: IntArray = field(init=False, repr=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         is_rule = np.array([isinstance(term, Rule) for term in self.terms], dtype=bool)
@@ -241,6 +244,8 @@ class Fitted:
     aliases: tuple[tuple[Alias, ...], ...]
     output_means: FloatArray
     class_shares: Mapping[Rule, FloatArray] | None = None
+
+    __repr__ = short_repr
 
 
 def show_output(output: str | float) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
+SHOWN_OUTPUTS = 1  # in a console
 
 
 class PerOutput(Generic[T]):
@@ -52,7 +53,9 @@ class PerOutput(Generic[T]):
         raise AttributeError(f"There are {len(self._items)} outputs; take one of them, as in [0].{name}.")
 
     def __repr__(self) -> str:
-        return f"PerOutput({list(self._items)!r})"
+        shown = list(map(repr, self._items[:SHOWN_OUTPUTS]))
+        hidden = len(self) - len(shown)
+        return f"PerOutput([{', '.join([*shown, *([f'... and {hidden} more'] if hidden else [])])}])"
 
     @property
     def distinct(self) -> list[T]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Feature
@@ -48,6 +49,8 @@ class Draws:
     losses: FloatArray
     first: BoolArray
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Remade:
@@ -63,6 +66,8 @@ class Remade:
     model: RuleModel
     importances: FloatArray
     supports: FloatArray
+
+    __repr__ = short_repr
 
 
 def find_band(
@@ -174,6 +179,8 @@ class Recurrence:
     spans: tuple[tuple[Span, ...], ...]
     lists: tuple[Remade, ...]
     chosen: int
+
+    __repr__ = short_repr
 
     def share(self, place: int, choices: Sequence[Choice]) -> float:
         """Return the share of lists that have the family of a term.

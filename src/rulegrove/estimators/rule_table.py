@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove._words import cut, printable
 from rulegrove.columns import Feature
 from rulegrove.design.terms import Term
@@ -108,6 +109,8 @@ class RankedTerm:
     returns: float | None = None
     thresholds: str = ""
     spans: tuple[Span, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def recurrence(self) -> str:

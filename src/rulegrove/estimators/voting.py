@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.rules.rule import Rule
 from rulegrove.solvers import Solver
@@ -31,6 +32,8 @@ class VotedRule:
     text: str
     repetition: int
     votes: int
+
+    __repr__ = short_repr
 
 
 def follow_points(solver: Solver, problem: Problem, n_points: int) -> FloatArray:

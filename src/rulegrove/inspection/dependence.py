@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove._validation import is_missing
 from rulegrove.columns import Feature, encode_columns
@@ -51,6 +52,8 @@ class Dependence:
     high: FloatArray | None = None
     outputs: tuple[Any, ...] = ()
     multiplies: bool = False
+
+    __repr__ = short_repr
 
     @property
     def predictions(self) -> FloatArray:

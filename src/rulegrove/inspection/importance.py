@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._fitted import share_importance
@@ -39,6 +40,8 @@ class Importances:
     n_rows: int
     low: FloatArray | None = None
     high: FloatArray | None = None
+
+    __repr__ = short_repr
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return attributes, importances and shares of the total, the most important first.

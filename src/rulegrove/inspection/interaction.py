@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulegrove._frames import Backend, make_frame
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.inspection._effects import measure_interactions
 from rulegrove.inspection._sample import read_output
@@ -36,6 +37,8 @@ class Interactions:
     pairs: FloatArray
     total_spreads: FloatArray
     pair_spreads: FloatArray
+
+    __repr__ = short_repr
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the pairs that interact as a data frame, the largest spread first.

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove._validation import count_threads
 from rulegrove.columns import as_table, count_rows
@@ -33,6 +34,8 @@ class NullDistribution:
 
     observed: FloatArray
     replicates: FloatArray
+
+    __repr__ = short_repr
 
     @property
     def mean(self) -> FloatArray:
@@ -68,6 +71,8 @@ class InteractionNull:
     observed: Interactions
     total: NullDistribution
     pairs: NullDistribution
+
+    __repr__ = short_repr
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from rulegrove._frames import Backend, make_frame
 from rulegrove._progress import Progress
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Feature, as_table, count_rows
@@ -93,6 +94,8 @@ class StableRule:
     n_rules: int
     importance: float
     thresholds: str = ""
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators._intervals import estimate_shares
 from rulegrove.estimators.baseline import Baseline
@@ -35,6 +36,8 @@ class Tenths:
     low: FloatArray
     high: FloatArray
     sizes: IntArray
+
+    __repr__ = short_repr
 
 
 def count_means(

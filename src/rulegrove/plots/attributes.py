@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -61,6 +62,8 @@ class ImportanceDisplay(Display):
     top: int = 20
     low: FloatArray | None = None
     high: FloatArray | None = None
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -161,6 +164,8 @@ class InteractionDisplay(Display):
     pairs: FloatArray
     total: FloatArray
     top: int = 20
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.calibration import calibration_curve
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._intervals import estimate_shares
@@ -59,6 +60,8 @@ class CalibrationDisplay(Display):
     intervals: FloatArray
     counts: IntArray
     target: str | None
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

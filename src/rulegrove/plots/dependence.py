@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, check_target, read_sample
@@ -80,6 +81,8 @@ class DependenceDisplay(Display):
     missing_band: FloatArray | None = None
     axis: str = "Mean score"
     multiplies: bool = False
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
@@ -54,6 +55,8 @@ class ExplanationDisplay(Display):
     row: RowExplanation
     top: int = 10
     predicted: str = "prediction"
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

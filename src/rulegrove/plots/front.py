@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -56,6 +57,8 @@ class FrontDisplay(Display):
     chosen: int
     measure: str
     each: str = ""
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

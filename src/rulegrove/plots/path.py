@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model, check_target, refer_to
@@ -78,6 +79,8 @@ class PathDisplay(Display):
     target: str | None = None
     top: int = 6
     of_number: bool = False
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -184,6 +187,8 @@ class SelectionDisplay(Display):
     rule: str
     loss: str = "squared"
     loss_of: str = ""
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Term
@@ -72,6 +73,8 @@ class RulesDisplay(Display):
     top: int = 20
     predicted: str = "the prediction"
     axis: str = "Importance"
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -200,6 +203,8 @@ class ComparisonDisplay(Display):
     target: str | None = None
     top: int = 10
     axis: str = "Coefficient"
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimators(

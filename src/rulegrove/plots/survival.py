@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -62,6 +63,8 @@ class SurvivalDisplay(Display):
     curves: tuple[SurvivalCurve | None, ...]
     predicted: tuple[FloatArray | None, ...]
     times: FloatArray
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -67,6 +68,8 @@ class TenthsDisplay(Display):
     axes: tuple[str, str]
     levels: tuple[float, ...] = ()
     is_share: bool = False
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

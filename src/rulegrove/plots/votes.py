@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
@@ -48,6 +49,8 @@ class VotesDisplay(Display):
     kept: BoolArray
     min_votes: int | None = None
     top: int = 60
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(cls, selector: Any, *, top: int = 60, ax: "Axes | None" = None) -> Self:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._words import date_of, printable, write_number
 from rulegrove.columns import Feature
@@ -248,3 +249,5 @@ class Alias:
 
     rule: Rule
     opposite: bool
+
+    __repr__ = short_repr

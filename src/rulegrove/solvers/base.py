@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.design.rows import Rows
 from rulegrove.exceptions import InvalidInputError
@@ -77,6 +78,8 @@ class Problem:
     rows: Rows | None = None
     signs: IntArray | None = None
     unpenalised: BoolArray | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         n_terms = len(self.x_y)
@@ -229,6 +232,8 @@ class Parameter:
     name: str
     values: FloatArray
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Path:
@@ -272,6 +277,8 @@ class Path:
     risks: FloatArray
     weight: float
     relaxed: "Path | None" = None
+
+    __repr__ = short_repr
 
     @property
     def n_terms(self) -> IntArray:
@@ -445,6 +452,8 @@ class PathCurves:
     n_terms: IntArray
     risks: FloatArray
     gaps: FloatArray
+
+    __repr__ = short_repr
 
 
 @runtime_checkable

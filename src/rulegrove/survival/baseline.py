@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.exceptions import InvalidInputError
@@ -47,6 +48,8 @@ class StepFunction:
     y: FloatArray
     start: float = 0.0
     domain: tuple[float, float] = (0.0, np.inf)
+
+    __repr__ = short_repr
 
     def __call__(self, x: Any) -> Any:
         """Return the value at a time, or those at an array of times."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.survival.baseline import kaplan_meier, kaplan_meier_band
 from rulegrove.survival.times import SurvivalTimes
@@ -30,6 +31,8 @@ class SurvivalCurve:
     share: FloatArray
     low: FloatArray
     high: FloatArray
+
+    __repr__ = short_repr
 
     def at_risk(self, moments: FloatArray) -> IntArray:
         """Count the rows that are watched at some moments and have had no event before; see `count_at_risk`."""

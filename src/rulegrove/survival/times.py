@@ -8,6 +8,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray
 from rulegrove._validation import is_missing
 from rulegrove.exceptions import InvalidInputError
@@ -61,6 +62,8 @@ class SurvivalTimes:
     time: FloatArray
     event: BoolArray
     entry: FloatArray | None = None
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.time)
