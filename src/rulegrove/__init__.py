@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rulegrove.estimators.model_file import load_model
     from rulegrove.estimators.regressor import RuleEnsembleRegressor
     from rulegrove.estimators.survival import RuleEnsembleSurvival
+    from rulegrove.inspection.comparing import compare
+    from rulegrove.scorecards.making import scorecard
     from rulegrove.solvers import Fpc, Glmnet, Pathbuild, Spgl1
     from rulegrove.warming import warm_up
 
@@ -25,8 +27,10 @@ __all__ = [
     "RuleEnsembleRegressor",
     "RuleEnsembleSurvival",
     "Spgl1",
+    "compare",
     "datasets",
     "load_model",
+    "scorecard",
     "warm_up",
 ]
 
@@ -40,7 +44,9 @@ _HOMES = {
     "RuleEnsembleRegressor": "estimators.regressor",
     "RuleEnsembleSurvival": "estimators.survival",
     "Spgl1": "solvers",
+    "compare": "inspection.comparing",
     "load_model": "estimators.model_file",
+    "scorecard": "scorecards.making",
     "warm_up": "warming",
 }
 _FOLDERS = (
@@ -53,6 +59,7 @@ _FOLDERS = (
     "losses",
     "plots",
     "report",
+    "scorecards",
     "solvers",
 )
 __getattr__ = load_later(
