@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from rulegrove._typing import ByteArray, FloatArray, IntArray
+from rulegrove._typing import AnyArray, ByteArray, FloatArray, IntArray
 from rulegrove.columns import Columns
 from rulegrove.design.terms import Linear
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -16,7 +16,7 @@ from rulegrove.rules.rule import Rule
 from rulegrove.scorecards.points import Patterns, Weighed, weigh_rules
 
 N_SWAPPED = 3  # rules that are tried in the place of another
-LEAST_GAIN = 1e-7  # of the log loss of a row, for a swap
+LEAST_GAIN = 1e-5  # of the mean log loss, that a rule or a swap must take away
 LEAST_SPREAD = 1e-6  # of the rows, of what a rule adds to the others
 
 
@@ -78,12 +78,17 @@ class _Pool:
         Where rules hold.
     weights, goals : ndarray of shape (n_rows,)
         Goals are weights times shares.
+    values : ndarray of shape (n_rows, n_rules), float32
+        `held` in the form that is fast to multiply.
+    signs : tuple of bool
+        Whether rules may speak against the class, and for it.
     """
 
     held: ByteArray
     weights: FloatArray
     goals: FloatArray
-    values: FloatArray  # `held` in the form that is fast to multiply
+    values: AnyArray
+    signs: tuple[bool, bool]
 
     def begin(self) -> _Chosen:
         """Return no rules."""
@@ -101,8 +106,8 @@ class _Pool:
             places = np.zeros(kept[-1] + 1, np.int64)
             places[kept] = np.arange(len(kept))
             lines, held = places[cut], np.column_stack([held[kept // 2], kept % 2])
-        weights, goals = (np.bincount(lines, own, len(held)) for own in (self.weights, self.goals))
-        patterns = Patterns(held, weights, goals)
+        sums = [np.bincount(lines, own, len(held)).astype(np.float64) for own in (self.weights, self.goals)]
+        patterns = Patterns(held, *sums)
         start = np.append(chosen.weighed.intercept, chosen.weighed.coef)[: 1 + first]
         return _Chosen((*chosen.rules, *more), lines, patterns, weigh_rules(patterns, start))
 
@@ -118,13 +123,21 @@ class _Pool:
         bends = spreads.astype(np.float32) @ self.values
         bends -= bends**2 / spreads.sum()
         worth = np.zeros(len(pulls))
+        least = LEAST_GAIN * self.weights.sum()
         known = bends > LEAST_SPREAD * self.weights.sum()
         known[list(chosen.rules)] = False
-        worth[known] = pulls[known] ** 2 / bends[known]
-        return worth
+        known &= np.where(pulls > 0.0, *self.signs[::-1])
+        worth[known] = pulls[known] ** 2 / (2.0 * bends[known])
+        return np.where(worth > least, worth, 0.0)
 
 
-def choose_rules(held: ByteArray, weights: FloatArray, goals: FloatArray, max_rules: int) -> tuple[int, ...]:
+def choose_rules(
+    held: ByteArray,
+    weights: FloatArray,
+    goals: FloatArray,
+    max_rules: int,
+    signs: tuple[bool, bool] = (True, True),
+) -> tuple[int, ...]:
     """Choose rules one by one, each the one that says most beside those before it; then swap what others say better.
 
     Parameters
@@ -135,6 +148,8 @@ def choose_rules(held: ByteArray, weights: FloatArray, goals: FloatArray, max_ru
     goals : ndarray of shape (n_rows,)
         Shares of the class to be met, neither 0 nor 1.
     max_rules : int
+    signs : tuple of bool
+        Whether rules may speak against the class, and for it.
 
     Returns
     -------
@@ -147,7 +162,7 @@ def choose_rules(held: ByteArray, weights: FloatArray, goals: FloatArray, max_ru
     >>> sorted(choose_rules(held, np.ones(200), goals, 2))
     [1, 3]
     """
-    pool = _Pool(held, weights, weights * goals, held.astype(np.float32))
+    pool = _Pool(held, weights, weights * goals, held.astype(np.float32), signs)
     chosen = pool.begin()
     while len(chosen.rules) < max_rules and (worth := pool.measure(chosen)).any():
         chosen = pool.add(chosen, [int(np.argmax(worth))])

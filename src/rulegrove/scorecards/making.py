@@ -98,7 +98,7 @@ def scorecard(
     _check_rules(max_rules)
     counted = _Counted.read(model, X, y, sample_weight)
     outputs = [1] if len(model.classes_) == 2 else range(len(model.classes_))
-    lists = _choose(model, counted, outputs, max_rules)
+    lists = _choose(model, counted, outputs, max_rules, (low, high))
     cards = tuple(
         _make_card(model, counted, output, rules, (low, high)) for output, rules in zip(outputs, lists, strict=True)
     )
@@ -196,7 +196,11 @@ class _Counted:
 
 
 def _choose(
-    model: RuleEnsembleClassifier, counted: _Counted, outputs: Sequence[int], max_rules: int
+    model: RuleEnsembleClassifier,
+    counted: _Counted,
+    outputs: Sequence[int],
+    max_rules: int,
+    limits: tuple[int, int],
 ) -> list[tuple[Rule, ...]]:
     """Return the rules of each card."""
     own = [own_rules(model.model_, place, max_rules) for place in range(len(outputs))]
@@ -209,7 +213,8 @@ def _choose(
     held = counted.evaluate(candidates, rows)
     lists = []
     for output, known in zip(outputs, own, strict=True):
-        chosen = choose_rules(held, counted.weights[rows], counted.goals[rows, output], max_rules)
+        goals, signs = counted.goals[rows, output], (limits[0] < 0, limits[1] > 0)
+        chosen = choose_rules(held, counted.weights[rows], goals, max_rules, signs)
         lists.append(tuple(candidates[place] for place in chosen) if known is None else known)
     return lists
 
@@ -266,7 +271,7 @@ def _judge_fold(
         scores = patterns.held @ coef
         counts = _fit_curve(scores, truths, learned.weights).slope
         curve = _set_level(min(counts, slope), scores, truths, learned.weights)
-        odds.append(curve.slope * (others @ coef) + curve.shift)
+        odds.append(np.asarray(curve.slope * (others @ coef) + curve.shift, dtype=np.float64))
     return odds[0], odds[1], held_out.codes == 1, held_out.weights
 
 
