@@ -18,6 +18,8 @@ COMMANDS = (
     "predict",
     "explain",
     "evidence",
+    "scorecard",
+    "compare",
     "select",
     "export",
     "report",

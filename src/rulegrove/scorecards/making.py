@@ -85,11 +85,7 @@ def scorecard(
     >>> card.score(X, y) > 0.9
     True
     """
-    if not isinstance(check_model(model, "A scorecard"), RuleEnsembleClassifier):
-        raise InvalidInputError(
-            f"A scorecard tells the chances of classes, so it needs a RuleEnsembleClassifier; got a "
-            f"{type(model).__name__}."
-        )
+    check_classifier(model)
     if X is None or y is None:
         raise InvalidInputError(
             "A scorecard counts rows to find its points and chances; give `X` and `y`, such as the rows of the fit."
@@ -105,6 +101,17 @@ def scorecard(
     return Scorecard(
         cards, model.model_.labels, int(counted.rows.size), _tell_list(model, max_rules), _make_reader(model, cards)
     )
+
+
+def check_classifier(model: Any) -> RuleEnsembleClassifier:
+    """Return a fitted classifier, refusing any other model."""
+    fitted = check_model(model, "A scorecard")
+    if not isinstance(fitted, RuleEnsembleClassifier):
+        raise InvalidInputError(
+            f"A scorecard tells the chances of classes, so it needs a RuleEnsembleClassifier; got a "
+            f"{type(fitted).__name__}."
+        )
+    return fitted
 
 
 def _check_points(points: Any) -> tuple[int, int]:
