@@ -9,7 +9,7 @@ import numpy as np
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove._validation import find_codes
-from rulegrove.columns import as_table, is_frame, list_names
+from rulegrove.columns import Feature, as_table, is_frame, list_names
 from rulegrove.comparing.record import (
     ComparedRows,
     Comparison,
@@ -21,7 +21,7 @@ from rulegrove.comparing.record import (
     find_share,
     pair_terms,
 )
-from rulegrove.design.bits import BitMatrix, compile_rules
+from rulegrove.design.bits import BitMatrix
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.steady import Goal, find_alike, offer_rules
 from rulegrove.exceptions import InvalidInputError
@@ -192,7 +192,7 @@ def _predict(model: BaseRuleEnsemble, samples: tuple[Sample, Sample], y: Any) ->
         otherwise=otherwise,
         observed=y,
         classes=first is not None,
-        concerned=_find_concerned(samples[0], amount),
+        concerned=_find_concerned(samples, amount),
         errors=errors,
     )
 
@@ -224,32 +224,33 @@ def _pair_errors(name: str, a: FloatArray, b: FloatArray) -> Errors:
     return Errors(name, float(a.mean()), float(b.mean()), float(differences.mean()), error)
 
 
-def _find_concerned(sample: Sample, amount: FloatArray) -> tuple[Concerned, ...]:
+def _find_concerned(samples: tuple[Sample, Sample], amount: FloatArray) -> tuple[Concerned, ...]:
     """Return short rules about rows that change more than others, the ones that say most first."""
     if np.ptp(amount) == 0.0:
         return ()
     rows: IntArray = np.arange(len(amount))
     if rows.size > MOST_EXPLAINED:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST_EXPLAINED, replace=False))
-    features = sample.model.features
-    used = np.array(sorted({place for term in sample.model.terms for place in term.features}), dtype=np.int64)
+    asked: dict[str, tuple[Feature, FloatArray]] = {}  # what the terms of either model ask about
+    for sample in samples:
+        for place in sorted({place for term in sample.model.terms for place in term.features}):
+            feature = sample.model.features[place]
+            asked.setdefault(feature.name, (feature, sample.attribute(place)))
+    features, block = [feature for feature, _ in asked.values()], np.array([values for _, values in asked.values()])
     [offered] = offer_rules(
-        sample.columns.take(rows, used),
+        block[:, rows],
         Goal.of(amount[rows, None], None),
         [[0]],
         None,
-        n_categories=np.array([features[place].n_categories for place in used]),
-        are_days=np.array([features[place].part == "date" for place in used]),
+        n_categories=np.array([feature.n_categories for feature in features]),
+        are_days=np.array([feature.part == "date" for feature in features]),
         max_conditions=2,
         steadiness=STEADINESS,
         allows=lambda rule: True,
     )
-    program = compile_rules(offered[:N_CONCERNED], len(used))
-    block = sample.columns.take(slice(None), used[program.used_features])
-    held = program.evaluate(block).to_dense().astype(bool)
-    own = [features[place] for place in used]
+    found = [(rule, rule.holds(block)) for rule in offered[:N_CONCERNED]]
     return tuple(
-        Concerned(rule.text(own), int(mask.sum()), float(amount[mask].mean()), float(amount[~mask].mean()))
-        for rule, mask in zip(offered[:N_CONCERNED], held.T, strict=True)
-        if 0 < mask.sum() < len(mask)
+        Concerned(rule.text(features), int(held.sum()), float(amount[held].mean()), float(amount[~held].mean()))
+        for rule, held in found
+        if 0 < held.sum() < len(held)
     )
