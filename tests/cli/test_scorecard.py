@@ -9,7 +9,10 @@ import rulegrove
 from cli_tables import TARGET
 from rulegrove import load_model
 
+of_classes = pytest.mark.parametrize("fitted", ["classes", "three"], indirect=True)
 
+
+@of_classes
 def test_is_what_the_library_does(run, read_json, fitted, tmp_path):
     path, data = fitted
     page, asked = tmp_path / "card.html", ("--data", data, "--target", TARGET, "--points", -3, 3, "--max-rules", 4)
@@ -26,6 +29,7 @@ def test_is_what_the_library_does(run, read_json, fitted, tmp_path):
     assert run("scorecard", path, *asked, "-o", page, "-q").stdout == ""
 
 
+@of_classes
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -40,6 +44,12 @@ def test_bad_options_are_refused(refuse, fitted, words, says):
     refuse("scorecard", path, "--data", data, "--target", TARGET, *words, says=says)
 
 
+@pytest.mark.parametrize("fitted", ["number"], indirect=True)
+def test_numbers_have_no_card(refuse, fitted):
+    refuse("scorecard", fitted[0], "--data", fitted[1], "-t", TARGET, says="it needs a RuleEnsembleClassifier; got a")
+
+
+@of_classes
 def test_the_page_is_not_written_over_what_is_read(refuse, fitted):
     path, data = fitted
     before = data.read_bytes()
