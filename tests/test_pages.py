@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md, docs/targets.md and docs/scorecards.md: each of them is a promise to its reader."""
+"""The examples of extending.md, targets.md and scorecards.md in docs: each of them is a promise to its reader."""
 
 import ctypes
 import re

@@ -22,6 +22,7 @@ def compare(
         typer.Option("--target", "-t", metavar="COL", help="Column of the data to predict, for the errors of both."),
     ] = None,
     as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Tell which rules two models share, and with data for which rows they differ.
 
