@@ -88,7 +88,7 @@ def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
     --------
     >>> patterns = Patterns(np.array([[0.0], [1.0]]), np.array([100.0, 100.0]), np.array([20.0, 80.0]))
     >>> weigh_rules(patterns).coef.round(2)
-    array([2.75])
+    array([2.76])
     """
     rows, n_rules = patterns.weights.sum(), patterns.held.shape[1]
     design = np.column_stack([np.ones(len(patterns.held)), patterns.held])
