@@ -65,6 +65,12 @@ $(PEERS)/installed: benchmarks/peers.txt
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install --requirement benchmarks/peers.txt
 	@touch $@
 
+# FasterRisk's pins go with no other peer: for `python -m benchmarks.scorecards`.
+.venv-fasterrisk/installed: benchmarks/fasterrisk.txt
+	@test -x .venv-fasterrisk/bin/python || $(PYTHON) -m venv .venv-fasterrisk
+	@.venv-fasterrisk/bin/python -m pip --quiet --disable-pip-version-check install --requirement benchmarks/fasterrisk.txt
+	@touch $@
+
 # Goes on where it was stopped; hours in all. Then the page docs/benchmarks.md is written anew.
 bench-peers: $(VENV)/installed $(PEERS)/installed
 	$(BIN)/python -m benchmarks.run --peers $(PEERS)/bin/python
@@ -72,4 +78,4 @@ bench-peers: $(VENV)/installed $(PEERS)/installed
 	$(BIN)/python -m benchmarks.report
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .venv-fasterrisk build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md, docs/targets.md and docs/workbench.md: each of them is a promise to its reader."""
+"""The examples of some pages of docs: each of them is a promise to its reader."""
 
 import ctypes
 import re
@@ -27,6 +27,7 @@ SECTIONS = {
         "Exposure and offset",
     ],
     "workbench": ["A case from start to end"],
+    "scorecards": ["A scorecard", "Two models compared"],
 }
 
 
@@ -39,6 +40,10 @@ def read(page):
 
 
 EXAMPLES = {(page, title): code for page in SECTIONS for title, code in read(page).items()}
+
+
+# What an example prints, as the page has it: of those whose output is text.
+PRINTED = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "scorecards.md").read_text(), re.DOTALL)
 
 
 def run(page, title):
@@ -59,6 +64,15 @@ def test_an_example_keeps_what_it_asserts(page, title, tmp_path, monkeypatch):
     names = run(page, title)
     if "display" in names:
         assert names["display"].figure_.axes
+
+
+@pytest.mark.parametrize("place", range(len(SECTIONS["scorecards"])))
+def test_an_example_prints_what_its_page_has(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, printed = PRINTED[place]
+    assert code == EXAMPLES["scorecards", SECTIONS["scorecards"][place]]
+    run("scorecards", SECTIONS["scorecards"][place])
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("title", SECTIONS["extending"])

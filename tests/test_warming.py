@@ -32,6 +32,7 @@ def test_nothing_is_left_to_compile():
             table = np.column_stack([X, codes]).astype(dtype)
             model = RuleEnsembleClassifier(categorical_features=[4], preset="fast", cv=2, n_candidates=30)
             model.fit(table, y, sample_weight=weights).predict_proba(table)
+            rulegrove.scorecard(model, table, y, sample_weight=weights).predict_proba(table)
         for multiclass in ("ovr", "shared"):
             RuleEnsembleClassifier(multiclass=multiclass, **SMALL).fit(X, codes).explain(X)
         RuleEnsembleClassifier(solver=Glmnet(relax=True), **SMALL).fit(X, y, sample_weight=weights)

@@ -7,11 +7,13 @@ from rulegrove._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rulegrove import datasets
+    from rulegrove.comparing.models import compare
     from rulegrove.estimators.attributes import RuleAttributeSelector
     from rulegrove.estimators.classifier import RuleEnsembleClassifier
     from rulegrove.estimators.model_file import load_model
     from rulegrove.estimators.regressor import RuleEnsembleRegressor
     from rulegrove.estimators.survival import RuleEnsembleSurvival
+    from rulegrove.scorecards.making import scorecard
     from rulegrove.solvers import Fpc, Glmnet, Pathbuild, Spgl1
     from rulegrove.warming import warm_up
 
@@ -25,8 +27,10 @@ __all__ = [
     "RuleEnsembleRegressor",
     "RuleEnsembleSurvival",
     "Spgl1",
+    "compare",
     "datasets",
     "load_model",
+    "scorecard",
     "warm_up",
 ]
 
@@ -40,10 +44,13 @@ _HOMES = {
     "RuleEnsembleRegressor": "estimators.regressor",
     "RuleEnsembleSurvival": "estimators.survival",
     "Spgl1": "solvers",
+    "compare": "comparing.models",
     "load_model": "estimators.model_file",
+    "scorecard": "scorecards.making",
     "warm_up": "warming",
 }
 _FOLDERS = (
+    "comparing",
     "datasets",
     "editing",
     "engines",
@@ -54,6 +61,7 @@ _FOLDERS = (
     "losses",
     "plots",
     "report",
+    "scorecards",
     "solvers",
 )
 __getattr__ = load_later(

@@ -12,6 +12,7 @@ from rulegrove._kernel_cache import counting_compilations
 from rulegrove.estimators.classifier import RuleEnsembleClassifier
 from rulegrove.estimators.regressor import RuleEnsembleRegressor
 from rulegrove.exceptions import RulegroveWarning
+from rulegrove.scorecards.making import scorecard
 from rulegrove.solvers import SOLVERS, Glmnet
 
 
@@ -40,7 +41,7 @@ def warm_up(on_progress: Callable[[int, int], None] | None = None) -> Warmed:
     """Compile the kernels of all kinds of fits and keep them on disk, as a step after installation.
 
     A first fit compiles what it needs by itself; other solvers, groups of classes, directions of attributes and stable
-    rules have kernels of their own. Later processes load all of them in tenths of a second.
+    rules have kernels of their own, and so have scorecards. Later processes load all of them in tenths of a second.
 
     Parameters
     ----------
@@ -73,6 +74,7 @@ def warm_up(on_progress: Callable[[int, int], None] | None = None) -> Warmed:
             model.fit(X, targets[target]).predict(X)
             if on_progress is not None:
                 on_progress(place + 1, len(models))
+        scorecard(models[0][1], X, targets["two"])
     return Warmed(compiled.number, time.perf_counter() - start)
 
 

@@ -15,7 +15,7 @@ from rulegrove.datasets import load
 from rulegrove.estimators import autos
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.inspection import jaccard, stability_report
-from rulegrove.inspection.stability import _fit_all, _tell_deciles, compare_coverage
+from rulegrove.inspection.stability import _fit_all, compare_coverage, tell_deciles
 from rulegrove.rules.rule import Condition, Rule
 
 
@@ -71,13 +71,13 @@ def test_deciles_keep_categories_missing_values_and_open_sides():
     features = [Feature("a"), Feature("b", ("x", "y", "z")), Feature("c")]
     tenths = {0: np.arange(1.0, 10.0), 2: np.empty(0)}.__getitem__
     rule = Rule((Condition(0, 3.5, math.inf, missing=True), Condition(1, categories=(0, 2)), Condition(2, upper=5.0)))
-    assert _tell_deciles(rule, features, tenths) == (
+    assert tell_deciles(rule, features, tenths) == (
         Condition(0, 3.0, math.inf, missing=True),
         "b != y",
         Condition(2, upper=0.0),
     )
     unknown = Rule((Condition(0, lower=math.inf, missing=True),))
-    assert _tell_deciles(unknown, features, tenths) == unknown.conditions
+    assert tell_deciles(unknown, features, tenths) == unknown.conditions
 
 
 def test_frequencies_and_importances_add_up():

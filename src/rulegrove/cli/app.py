@@ -20,6 +20,8 @@ COMMANDS = (
     "predict",
     "explain",
     "evidence",
+    "scorecard",
+    "compare",
     "select",
     "export",
     "report",

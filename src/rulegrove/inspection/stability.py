@@ -371,7 +371,7 @@ def _gather_terms(fits: Sequence[BaseRuleEnsemble], samples: Sequence[Sample]) -
     owner = np.repeat(np.arange(len(fits)), [len(fit.rules_) for fit in fits])
     # In words, for fits to rows drawn from a large table may each number categories in another way.
     words = _number(term.text if term.kind == "rule" else term.term.features for term in ranked)
-    deciles = _number(_tell_deciles(term.term, fit.model_.features, tenths) for fit in fits for term in fit.rules_)
+    deciles = _number(tell_deciles(term.term, fit.model_.features, tenths) for fit in fits for term in fit.rules_)
     alike, places = words[:, None] == words, np.flatnonzero([term.kind == "rule" for term in ranked])
     bits = [_evaluate(sample, rows) for sample in samples]
     alike[np.ix_(places, places)] |= find_alike(BitMatrix(np.concatenate([own.words for own in bits]), bits[0].n_rows))
@@ -385,7 +385,7 @@ def _evaluate(sample: Sample, rows: IntArray | slice) -> BitMatrix:
     return program.evaluate(sample.columns.take(rows, program.used_features))
 
 
-def _tell_deciles(term: Term, features: Sequence[Feature], tenths: Callable[[int], FloatArray]) -> Hashable:
+def tell_deciles(term: Term, features: Sequence[Feature], tenths: Callable[[int], FloatArray]) -> tuple[Any, ...]:
     """Return what is the same for rules of the same attributes, sides and deciles, and for lines of one attribute."""
     if not isinstance(term, Rule):
         return term.features
