@@ -50,7 +50,7 @@ RulesDisplay.from_estimator(model)
 # The fit has held rows out by itself and tells what it got right there, beside a guess that knows nothing but how common
 # diabetes is.
 
-print(model.held_out_)
+print(model.held_out_.words)
 
 # %%
 # And on the rows that were put aside before anything began:
@@ -62,7 +62,7 @@ print(f"accuracy {model.score(X_test, y_test):.1%}, AUC {roc_auc_score(y_test, m
 # --------------------
 # The question always comes. One fit has a list of every length and knows what each of them costs:
 
-print(model.front_)
+model.front_.to_frame().head(12)
 
 # %%
 # Any of them is a model, at once and without the data:

@@ -12,6 +12,7 @@ measured on each picture; here is a simulation of them.
 # Candidates
 # ----------
 
+import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
@@ -20,7 +21,7 @@ from rulegrove.datasets import make_supernova_candidates
 
 data = make_supernova_candidates(1500, 1500, random_state=0)
 X = pd.DataFrame(data.X, columns=data.feature_names)
-y = pd.Series(data.y).map({0: "artefact", 1: "supernova"}) if data.y.dtype.kind in "iu" else pd.Series(data.y)
+y = pd.Series(data.y).map({-1: "artefact", 1: "supernova"})
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 print(X.shape, y.value_counts().to_dict())
 
@@ -30,7 +31,7 @@ print(X.shape, y.value_counts().to_dict())
 # To understand, take the short list for what it says and the large model for what there is: the list was made to repeat
 # the large one.
 
-model = RuleEnsembleClassifier(terms="rules", max_terms=8, random_state=0).fit(X_train, y_train)
+model = RuleEnsembleClassifier(terms="rules", max_terms=8, max_conditions=3, random_state=0).fit(X_train, y_train)
 large = model.shorten(max_terms=None)
 for name, one in (("list", model), ("large model", large)):
     print(f"{name}: {len(one.rules_)} rules, error {1 - one.score(X_test, y_test):.1%}")
@@ -75,7 +76,7 @@ DependenceDisplay.from_estimator(large, X_train, (first, second))
 # --------------------
 # The candidate of which the model is least certain, and why:
 
-unsure = (large.predict_proba(X_test)[:, 1] - 0.5).__abs__().argmin()
+unsure = np.abs(large.predict_proba(X_test)[:, 1] - 0.5).argmin()
 print(model.explain(X_test.iloc[[unsure]])[0])
 
 # %%

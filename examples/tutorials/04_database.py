@@ -3,24 +3,24 @@ A rule list into the database
 =============================
 
 The customers are in the database, and there they should be scored: every night, without Python, by a query that whoever
-runs the database can read. A list of rules is such a query. Here the database is SQLite, which comes with Python.
+runs the database can read. A list of rules is such a query. Here the database is DuckDB; PostgreSQL, SQLite, Spark and
+BigQuery have dialects of their own.
 """
 
 # %%
 # A table in a database
 # ---------------------
 
-import sqlite3
-
-import pandas as pd
+import duckdb
 
 from rulegrove import RuleEnsembleClassifier, datasets
 from rulegrove.export import to_sql
 
 table = datasets.load("vehicle").frame("pandas")
 table.insert(0, "id", range(1000, 1000 + len(table)))
-database = sqlite3.connect(":memory:")
-table.drop(columns="class").to_sql("vehicles", database, index=False)
+database = duckdb.connect()
+database.register("arrived", table)
+database.execute("CREATE TABLE vehicles AS SELECT * EXCLUDE class FROM arrived")
 
 # %%
 # Fit on a half
@@ -29,7 +29,7 @@ table.drop(columns="class").to_sql("vehicles", database, index=False)
 
 past = table.sample(frac=0.5, random_state=0)
 is_van = past["class"].eq("van").map({True: "van", False: "other"})
-model = RuleEnsembleClassifier(terms="rules", max_terms=6, random_state=0)
+model = RuleEnsembleClassifier(terms="rules", max_terms=3, max_conditions=2, random_state=0)
 model.fit(past.drop(columns=["id", "class"]), is_van)
 print(model.rules_)
 
@@ -38,7 +38,7 @@ print(model.rules_)
 # ---------
 # Names are quoted whatever they hold, and thresholds are written so that they are read back as the same number.
 
-query = to_sql(model, "vehicles", dialect="sqlite", keep=["id"], outputs=["class", "probability"])
+query = to_sql(model, "vehicles", dialect="duckdb", keep=["id"], outputs=["score", "class"])
 print(query)
 
 # %%
@@ -47,7 +47,7 @@ print(query)
 # Whoever reads the view has the score of the row as it is now.
 
 database.execute(f"CREATE VIEW scored AS {query}")
-scored = pd.read_sql("SELECT * FROM scored", database)
+scored = database.execute("SELECT * FROM scored ORDER BY id").df()
 scored.head()
 
 # %%

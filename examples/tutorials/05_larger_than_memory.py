@@ -46,7 +46,7 @@ past, new = [folder / f"2026-{number:02}.parquet" for number in range(1, 6)], fo
 model = RuleEnsembleClassifier(terms="rules", n_candidates=600, random_state=0)
 engines.fit(model, past, "churn", drop=["customer"])
 print(model.rules_)
-print(model.held_out_)
+print(model.held_out_.words)
 
 # %%
 # Predict, from file to file

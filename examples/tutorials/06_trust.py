@@ -7,11 +7,11 @@ and does the rule hold on rows that did not choose it? Each has a number.
 """
 
 # %%
-# Signals that come back from the ionosphere, good or bad, by 34 attributes.
+# Once more the women of the Pima, some of whom have diabetes.
 
 from rulegrove import RuleEnsembleClassifier, datasets
 
-X = datasets.load("ion").frame("pandas")
+X = datasets.load("pima").frame("pandas")
 y = X.pop("class")
 model = RuleEnsembleClassifier(terms="rules", n_resamples=50, random_state=0).fit(X, y)
 
@@ -51,7 +51,7 @@ for words, one in (("as it is", model), ("stable=True", steady)):
 # Confidence on the rows that chose a rule flatters it. ``evidence="split"`` lets one half of the rows choose and the other
 # half test, and allows for the number of tests.
 
-tested = RuleEnsembleClassifier(terms="rules", evidence="split", random_state=0).fit(X, y)
+tested = RuleEnsembleClassifier(terms="rules", max_terms=8, evidence="split", random_state=0).fit(X, y)
 print(tested.evidence_)
 
 # %%
