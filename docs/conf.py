@@ -13,6 +13,10 @@ import rulegrove
 mpl.use("Agg")
 
 HERE = Path(__file__).parent
+# Methods of estimators by which the parts of a fit speak to each other, and scikit-learn's routing of metadata.
+NOT_FOR_USERS = re.compile(
+    r"make_target|read_(parameters|columns)|take_over|recall_\w+|set_apart|count_apart|set_\w+_request|get_metadata_routing"
+)
 PACKED = HERE.parent / "build" / "inventories"
 
 
@@ -52,6 +56,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 # The reference: what the docstrings say, a page for each name.
 autosummary_generate = True
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
@@ -122,8 +128,8 @@ def link_pages(app: Sphinx, what: str, name: str, item: Any, options: Any, lines
 
 
 def leave_out(app: Sphinx, what: str, name: str, item: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out scikit-learn's routing of metadata, which its own pages explain."""
-    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+    """Leave out methods that nobody calls by hand."""
+    return True if NOT_FOR_USERS.fullmatch(name) else None
 
 
 def setup(app: Sphinx) -> None:
