@@ -82,7 +82,10 @@ def explain_rule(rule: RankedTerm) -> None:
             (f"class {rule.speaks_for}", "what it speaks for"),
             (f"probability {base:.0%} → {alone:.0%}", "what it does alone, from the base rate to where it holds"),
             (f"support {rule.support:.1%}", "on how many of the rows it holds"),
-            (f"confidence {rule.confidence:.1%}", f"how many of those rows are {rule.speaks_for}, other rules included"),
+            (
+                f"confidence {rule.confidence:.1%}",
+                f"how many of those rows are {rule.speaks_for}, other rules included",
+            ),
         ]
     ):
         words.text(0.02, 0.74 - 0.17 * row, figures, fontsize=12, color="#0072b2", weight="bold", va="top")
@@ -172,7 +175,9 @@ def draw_selection() -> None:
     """Draw the votes on simulated supernova candidates, nine of whose attributes say nothing."""
     data = datasets.make_supernova_candidates(1000, 1000, random_state=0)
     frame = pd.DataFrame(data.X, columns=data.feature_names)
-    save(VotesDisplay.from_estimator(RuleAttributeSelector(random_state=0).fit(frame, data.y)), "votes")
+    save(
+        VotesDisplay.from_estimator(RuleAttributeSelector(n_candidates=300, random_state=0).fit(frame, data.y)), "votes"
+    )
 
 
 def draw_targets() -> None:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from page_files import write_page_files
@@ -94,7 +95,7 @@ def is_ours(code):
     return not any(re.search(rf"^from {name}", code, re.MULTILINE) and not find_spec(name) for name in OTHERS)
 
 
-@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning", "ignore:.*is not a scikit-learn")
+@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning", "ignore:The inplace keyword")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_examples_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypatch):
     write_page_files(tmp_path)
@@ -105,17 +106,18 @@ def test_the_examples_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypat
         exec(compile(code, f"{page}, example {number}", "exec"), names)
     if "client" in names:
         names["client"].close()
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 def read_commands(page):
     """The commands of a page and whether each is to be refused; what a pipe does with the output is left out."""
     text = (ROOT / page).read_text()
     for session in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
-        for command, told in re.findall(r"^\$ (rulegrove [^|\n]*)[^\n]*\n([^\n]*)", session, re.MULTILINE):
+        for command, told in re.findall(r"^\$ (rulegrove [^|\n]*)[^\n]*\n(?=([^\n]*))", session, re.MULTILINE):
             yield shlex.split(command)[1:], told.startswith("Error")
 
 
+@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning")
 @pytest.mark.parametrize("page", SESSIONS)
 def test_the_commands_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypatch, capsys):
     write_page_files(tmp_path)

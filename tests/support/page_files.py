@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from rulegrove import datasets
+
 
 def write_page_files(folder):
     """Write small tables of the names and columns that the pages speak of."""
@@ -12,11 +14,16 @@ def write_page_files(folder):
         _write(_customers(rng, 400), folder / name)
     policies, patients, fields = _policies(rng), _patients(rng), _fields(rng)
     _write(policies, folder / "policies")
+    _write(policies, folder / "new-policies")
     policies.to_csv(folder / "policies.csv", index=False)
     _write(patients.drop(columns=["status", "outcome"]), folder / "patients")
+    _write(patients.drop(columns=["status", "outcome"]), folder / "new-patients")
     patients.drop(columns=["died", "patient"]).to_csv(folder / "patients.csv", index=False)
     fields.to_csv(folder / "fields.csv", index=False)
     _write(fields.rename(columns={"yield": "wheat", "protein": "rye"}), folder / "fields")
+    pima = datasets.load("pima").frame()
+    pima[:399].to_csv(folder / "old.csv", index=False)
+    pima[399:].to_csv(folder / "new.csv", index=False)
     (folder / "known.txt").write_text("calls > 3 and months <= 12\n")
 
 
