@@ -17,9 +17,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from page_files import write_page_files
 from sklearn import config_context
 
+from page_files import write_page_files
 from rulegrove.cli import main as command_line
 
 mpl.use("Agg")

@@ -2,15 +2,16 @@
 Ten rules for my boss
 =====================
 
-You have a table and a question, and somebody who will decide by the answer wants to read it: on one page, in words, with
-a number that says how good it is. Here the table has 768 women of the Pima, and the question is who has diabetes.
+You have a table and a question, and somebody who will decide by the answer wants to read it: on one page, in words,
+with a number that says how good it is. Here the table has 768 women of the Pima, and the question is who has
+diabetes.
 """
 
 # %%
 # The table
 # ---------
-# A data frame as it comes, one column of it being the answer. A third of the rows is put aside, to see at the end whether
-# the rules hold.
+# A data frame as it comes, one column of it being the answer. A third of the rows is put aside, to see at the end
+# whether the rules hold.
 
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -25,8 +26,8 @@ X_train.head()
 # %%
 # Ten short rules
 # ---------------
-# The preset asks for a list to print and sign, of at most ten terms with at most three conditions; ``terms="rules"`` asks
-# for rules alone. Ten is a ceiling: a shorter list is taken where it is as good.
+# The preset asks for a list to print and sign, of at most ten terms with at most three conditions; ``terms="rules"``
+# asks for rules alone. Ten is a ceiling: a shorter list is taken where it is as good.
 
 model = RuleEnsembleClassifier(preset="readable", terms="rules", random_state=0).fit(X_train, y_train)
 print(model.rules_)
@@ -47,8 +48,8 @@ RulesDisplay.from_estimator(model)
 # %%
 # How good is it?
 # ---------------
-# The fit has held rows out by itself and tells what it got right there, beside a guess that knows nothing but how common
-# diabetes is.
+# The fit has held rows out by itself and tells what it got right there, beside a guess that knows nothing but how
+# common diabetes is.
 
 print(model.held_out_.words)
 
@@ -81,5 +82,5 @@ print(model.explain(X_test)[0])
 # %%
 # To hand it over
 # ---------------
-# ``write_report(model, "report.html", X_test, y_test)`` of :mod:`!rulegrove.report` writes all of this as one page with a
-# slider from few rules to small error, which opens in any browser: :doc:`/report`.
+# ``write_report(model, "report.html", X_test, y_test)`` of :mod:`!rulegrove.report` writes all of this as one page
+# with a slider from few rules to small error, which opens in any browser: :doc:`/report`.

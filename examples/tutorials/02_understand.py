@@ -3,9 +3,9 @@ Understand a phenomenon
 =======================
 
 A survey telescope takes a picture of the same part of the sky again and again and looks for what has changed. Most of
-what it finds is no supernova but an artefact: a badly subtracted galaxy, a cosmic ray, a bright star's spike. The study
-that rulegrove comes from asked rules to tell them apart, and what tells them apart. Its candidates had 39 attributes
-measured on each picture; here is a simulation of them.
+what it finds is no supernova but an artefact: a badly subtracted galaxy, a cosmic ray, a bright star's spike. The
+study that rulegrove comes from asked rules to tell them apart, and what tells them apart. Its candidates had 39
+attributes measured on each picture; here is a simulation of them.
 """
 
 # %%
@@ -28,8 +28,8 @@ print(X.shape, y.value_counts().to_dict())
 # %%
 # One fit, two models
 # -------------------
-# To understand, take the short list for what it says and the large model for what there is: the list was made to repeat
-# the large one.
+# To understand, take the short list for what it says and the large model for what there is: the list was made to
+# repeat the large one.
 
 model = RuleEnsembleClassifier(terms="rules", max_terms=8, max_conditions=3, random_state=0).fit(X_train, y_train)
 large = model.shorten(max_terms=None)

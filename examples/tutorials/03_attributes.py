@@ -2,9 +2,9 @@
 Which attributes can I stop measuring?
 ======================================
 
-Every attribute costs something: a sensor, a laboratory test, a question that somebody must answer. Importance does not
-tell which of them a model can do without, for two attributes that tell the same thing are both important, and each of
-them can go. ``RuleAttributeSelector`` asks what is lost without them.
+Every attribute costs something: a sensor, a laboratory test, a question that somebody must answer. Importance does
+not tell which of them a model can do without, for two attributes that tell the same thing are both important, and
+each of them can go. ``RuleAttributeSelector`` asks what is lost without them.
 """
 
 # %%
@@ -25,8 +25,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, data.y, test_size=0.4, st
 # %%
 # Take away, one after the other
 # ------------------------------
-# Rules are grown on halves of the rows. Attributes go one by one, each time the one that is missed least, as long as the
-# others can take over; each half votes for those it cannot do without.
+# Rules are grown on halves of the rows. Attributes go one by one, each time the one that is missed least, as long as
+# the others can take over; each half votes for those it cannot do without.
 
 selector = RuleAttributeSelector(n_candidates=400, random_state=0).fit(X_train, y_train)
 kept = list(selector.get_feature_names_out())
@@ -43,8 +43,8 @@ VotesDisplay.from_estimator(selector)
 # %%
 # What does it cost?
 # ------------------
-# The error on rows that neither the selection nor the fit has seen, with all attributes, with those that were kept, and
-# with the ten that are needed most:
+# The error on rows that neither the selection nor the fit has seen, with all attributes, with those that were kept,
+# and with the ten that are needed most:
 
 ten = [name for _, name in sorted(zip(selector.ranking_, X.columns, strict=True))[:10]]
 for words, columns in (("all", list(X.columns)), ("kept", kept), ("ten", ten)):
@@ -54,6 +54,6 @@ for words, columns in (("all", list(X.columns)), ("kept", kept), ("ten", ten)):
 # %%
 # In a pipeline
 # -------------
-# The selector is one of scikit-learn's: ``make_pipeline(RuleAttributeSelector(), RandomForestClassifier())`` selects before
-# any other model, and in a cross-validation anew in each fold, as it should. How the criteria compare on many draws is in
-# :doc:`/insight`.
+# The selector is one of scikit-learn's: ``make_pipeline(RuleAttributeSelector(), RandomForestClassifier())`` selects
+# before any other model, and in a cross-validation anew in each fold, as it should. How the criteria compare on many
+# draws is in :doc:`/insight`.

@@ -2,9 +2,9 @@
 A rule list into the database
 =============================
 
-The customers are in the database, and there they should be scored: every night, without Python, by a query that whoever
-runs the database can read. A list of rules is such a query. Here the database is DuckDB; PostgreSQL, SQLite, Spark and
-BigQuery have dialects of their own.
+The customers are in the database, and there they should be scored: every night, without Python, by a query that
+whoever runs the database can read. A list of rules is such a query. Here the database is DuckDB; PostgreSQL, SQLite,
+Spark and BigQuery have dialects of their own.
 """
 
 # %%
@@ -53,8 +53,8 @@ scored.head()
 # %%
 # Is it the same?
 # ---------------
-# To the last bit, for classes; the tests of the library compare thousands of awkward rows with missing values and values on
-# thresholds (:doc:`/export`).
+# To the last bit, for classes; the tests of the library compare thousands of awkward rows with missing values and
+# values on thresholds (:doc:`/export`).
 
 X = table.drop(columns=["id", "class"])
 print("rows:", len(scored), "different:", int((scored["class"] != model.predict(X)).sum()))
@@ -62,5 +62,5 @@ print("rows:", len(scored), "different:", int((scored["class"] != model.predict(
 # %%
 # A new list, next year
 # ---------------------
-# ``DROP VIEW scored`` and make the new one: the model is nothing but this text. To see first what would change, run both
-# queries side by side, or keep ``model.save("2026.json")`` beside it.
+# ``DROP VIEW scored`` and make the new one: the model is nothing but this text. To see first what would change, run
+# both queries side by side, or keep ``model.save("2026.json")`` beside it.

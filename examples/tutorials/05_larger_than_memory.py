@@ -2,9 +2,9 @@
 A table larger than memory
 ==========================
 
-The rows lie in a folder of Parquet files and do not fit into memory. The fit reads them in parts, a few times, and holds
-one part at a time; the model is the one that a fit in memory would give. The files of this page are small, so that it is
-done in seconds; nothing else about it would differ.
+The rows lie in a folder of Parquet files and do not fit into memory. The fit reads them in parts, a few times, and
+holds one part at a time; the model is the one that a fit in memory would give. The files of this page are small, so
+that it is done in seconds; nothing else about it would differ.
 """
 
 # %%
@@ -24,7 +24,7 @@ rng = np.random.default_rng(0)
 
 
 def make_month(n_rows: int) -> pd.DataFrame:
-    """Customers of one month; those with a short contract and many calls leave, and so do some others."""
+    """Return customers of one month, of whom many leave who call often and have not been there for long."""
     month = pd.DataFrame({"customer": rng.integers(10**9, size=n_rows), "months": rng.integers(1, 60, n_rows)})
     month["calls"] = rng.poisson(2, n_rows)
     month["plan"] = rng.choice(["basic", "family", "business"], n_rows)
@@ -40,8 +40,8 @@ past, new = [folder / f"2026-{number:02}.parquet" for number in range(1, 6)], fo
 # %%
 # Fit
 # ---
-# The target and the columns to leave out are named. A folder, a pattern such as ``"2026-*.parquet"``, a pyarrow dataset or
-# a DuckDB relation would do as well.
+# The target and the columns to leave out are named. A folder, a pattern such as ``"2026-*.parquet"``, a pyarrow
+# dataset or a DuckDB relation would do as well.
 
 model = RuleEnsembleClassifier(terms="rules", n_candidates=600, random_state=0)
 engines.fit(model, past, "churn", drop=["customer"])

@@ -2,8 +2,8 @@
 Choose a list, and know how far to trust it
 ===========================================
 
-Three questions come before anyone acts on a rule: is this the right length, would other rows have given the same list,
-and does the rule hold on rows that did not choose it? Each has a number.
+Three questions come before anyone acts on a rule: is this the right length, would other rows have given the same
+list, and does the rule hold on rows that did not choose it? Each has a number.
 """
 
 # %%
@@ -18,8 +18,8 @@ model = RuleEnsembleClassifier(terms="rules", n_resamples=50, random_state=0).fi
 # %%
 # Which length?
 # -------------
-# The front has the error and the log loss of every length on rows that no rule of it has seen. By default the shortest list
-# within one standard error of the best is taken.
+# The front has the error and the log loss of every length on rows that no rule of it has seen. By default the
+# shortest list within one standard error of the best is taken.
 
 from rulegrove.plots import FrontDisplay
 
@@ -28,17 +28,18 @@ FrontDisplay.from_estimator(model)
 # %%
 # Would other rows say it, too?
 # -----------------------------
-# ``n_resamples=50`` has made fifty lists anew, each from a half of the rows. The column "comes back" tells in how many lists
-# from other rows a rule would be found, and below the rule stands where its thresholds lie there. A rule that seldom comes
-# back is one of many that would have done as well: use it to predict, but do not build a theory on it.
+# ``n_resamples=50`` has made fifty lists anew, each from a half of the rows. The column "comes back" tells in how
+# many lists from other rows a rule would be found, and below the rule stands where its thresholds lie there. A rule
+# that seldom comes back is one of many that would have done as well: use it to predict, but do not build a theory on
+# it.
 
 print(model.rules_)
 
 # %%
 # A list made to come back
 # ------------------------
-# ``stable=True`` prefers short rules at few thresholds, which other rows of the same kind lead to as well. It costs some
-# error, and the front tells how much.
+# ``stable=True`` prefers short rules at few thresholds, which other rows of the same kind lead to as well. It costs
+# some error, and the front tells how much.
 
 steady = RuleEnsembleClassifier(terms="rules", stable=True, n_resamples=50, random_state=0).fit(X, y)
 print(steady.rules_)
@@ -48,8 +49,8 @@ for words, one in (("as it is", model), ("stable=True", steady)):
 # %%
 # Does a rule hold where it was not chosen?
 # -----------------------------------------
-# Confidence on the rows that chose a rule flatters it. ``evidence="split"`` lets one half of the rows choose and the other
-# half test, and allows for the number of tests.
+# Confidence on the rows that chose a rule flatters it. ``evidence="split"`` lets one half of the rows choose and the
+# other half test, and allows for the number of tests.
 
 tested = RuleEnsembleClassifier(terms="rules", max_terms=8, evidence="split", random_state=0).fit(X, y)
 print(tested.evidence_)

@@ -2,8 +2,8 @@
 Counts and survival times
 =========================
 
-Not every target is a class or a plain number. Claims are counted over years that differ from policy to policy, and some
-machines have not failed yet. The rules then say "rate x 1.4" and "hazard x 2.1".
+Not every target is a class or a plain number. Claims are counted over years that differ from policy to policy, and
+some machines have not failed yet. The rules then say "rate x 1.4" and "hazard x 2.1".
 """
 
 # %%
@@ -30,7 +30,8 @@ model.fit(X[past], claims[past], exposure=years[past])
 print(model.rules_)
 
 # %%
-# "rate x 1.4" is what a rule does to the claims in a year. Predictions are rates, and totals where the exposure is given:
+# "rate x 1.4" is what a rule does to the claims in a year. Predictions are rates, and totals where the exposure is
+# given:
 
 print("claims a year: ", model.predict(X[new])[:3].round(3))
 print("in their time: ", model.predict(X[new], exposure=years[new])[:3].round(3))
@@ -46,8 +47,8 @@ CalibrationDisplay.from_estimator(model, X[new], claims[new], exposure=years[new
 # %%
 # Machines until they fail
 # ------------------------
-# Some were still at work when they were last seen: of these the time is known to be longer. The target is a table of two
-# columns, the time and whether the event came.
+# Some were still at work when they were last seen: of these the time is known to be longer. The target is a table of
+# two columns, the time and whether the event came.
 
 X = pd.DataFrame({"load": rng.uniform(0, 100, 1500).round(), "age": rng.uniform(0, 20, 1500).round(1)})
 X["oil"] = rng.choice(["mineral", "synthetic"], 1500)
@@ -61,8 +62,8 @@ print(model.rules_)
 print(f"concordance on new machines: {model.score(X[new], y[new]):.3f} (0.5 by chance)")
 
 # %%
-# The first rule, drawn: how many are still at work where it holds and where it does not, as the model predicts it and as it
-# came out.
+# The first rule, drawn: how many are still at work where it holds and where it does not, as the model predicts it and
+# as it came out.
 
 from rulegrove.plots import SurvivalDisplay
 
