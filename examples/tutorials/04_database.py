@@ -64,3 +64,5 @@ print("rows:", len(scored), "different:", int((scored["class"] != model.predict(
 # ---------------------
 # ``DROP VIEW scored`` and make the new one: the model is nothing but this text. To see first what would change, run
 # both queries side by side, or keep ``model.save("2026.json")`` beside it.
+
+# sphinx_gallery_thumbnail_path = "gallery/rules.png"

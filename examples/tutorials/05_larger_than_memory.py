@@ -68,3 +68,5 @@ print(engines.rule_evidence(model, new, "churn"))
 # Rules are grown on a sample, and all rows are counted; a rule is one bit a row. A million rows of 39 attributes take
 # seconds (:doc:`/speed`); clusters, statistics that are kept and merged, and what is the same everywhere are in
 # :doc:`/scale`.
+
+# sphinx_gallery_thumbnail_path = "gallery/rules_classes.png"
