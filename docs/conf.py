@@ -133,7 +133,13 @@ def leave_out(app: Sphinx, what: str, name: str, item: Any, skip: bool, options:
     return True if NOT_FOR_USERS.fullmatch(name) else None
 
 
+def call_pages(app: Sphinx, page: str, source: list[str]) -> None:
+    """Call pages by their titles where the text, which is also read in the repository, calls them by their files."""
+    source[0] = re.sub(r"\[[a-z-]+\.md\]\(", "[](", source[0])
+
+
 def setup(app: Sphinx) -> None:
-    """Connect both."""
+    """Connect all of these."""
+    app.connect("source-read", call_pages)
     app.connect("autodoc-process-docstring", link_pages, priority=1)
     app.connect("autodoc-skip-member", leave_out)
