@@ -112,9 +112,9 @@ def test_the_examples_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypat
 def read_commands(page):
     """The commands of a page and whether each is to be refused; what a pipe does with the output is left out."""
     text = (ROOT / page).read_text()
-    for session in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
-        for command, told in re.findall(r"^\$ (rulegrove [^|\n]*)[^\n]*\n(?=([^\n]*))", session, re.MULTILINE):
-            yield shlex.split(command)[1:], told.startswith("Error")
+    for session in re.findall(r"```(?:console|sh)\n(.*?)```", text, re.DOTALL):
+        for command, told in re.findall(r"^(?:\$ )?(rulegrove [^|\n]*)[^\n]*\n(?=([^\n]*))", session, re.MULTILINE):
+            yield shlex.split(command, comments=True)[1:], told.startswith("Error")
 
 
 @pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning")

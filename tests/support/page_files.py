@@ -9,7 +9,7 @@ from rulegrove import datasets
 def write_page_files(folder):
     """Write small tables of the names and columns that the pages speak of."""
     rng = np.random.default_rng(0)
-    _customers(rng, 400).to_csv(folder / "data.csv", index=False)
+    _customers(rng, 400).rename(columns={"churn": "y"}).to_csv(folder / "data.csv", index=False)
     for name in ("big", "holdout", "new", "2025", "2026-01"):
         _write(_customers(rng, 400), folder / name)
     policies, patients, fields = _policies(rng), _patients(rng), _fields(rng)
