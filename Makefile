@@ -5,7 +5,7 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-peers package clean
+.PHONY: demo test lint docs bench bench-peers package clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("rulegrove needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
@@ -24,6 +24,10 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/installed-bench: $(VENV)/installed
 	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[bench]'
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PIP) install --editable '.[docs]'
 	@touch $@
 
 demo: $(VENV)/installed-demo
@@ -55,6 +59,11 @@ package: $(VENV)/installed
 	  bin/rulegrove report $(CURDIR)/tests/reference/model-v2-two-classes.json -o report.html
 	@ls -l dist
 
+# The site, in build/site. The tutorials are run once, and again where they or the site's folder have changed.
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -b html docs build/site
+	$(BIN)/python tools/check_links.py build/site
+
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed
 
@@ -78,4 +87,4 @@ bench-peers: $(VENV)/installed $(PEERS)/installed
 	$(BIN)/python -m benchmarks.report
 
 clean:
-	rm -rf $(VENV) $(PEERS) .venv-fasterrisk build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .venv-fasterrisk build dist docs/api docs/tutorials .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

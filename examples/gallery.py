@@ -1,4 +1,4 @@
-"""Draw every picture of docs/gallery.md and docs/targets.md into docs/gallery/.
+"""Draw every picture of docs/gallery.md, docs/targets.md, docs/index.md and docs/how-to-read.md into docs/gallery/.
 
 The examples of docs/targets.md are run as they stand there, and what they print is written beneath them.
 """
@@ -28,6 +28,7 @@ from rulegrove import (
     Spgl1,
     datasets,
 )
+from rulegrove.estimators.rule_table import RankedTerm
 from rulegrove.plots import (
     CalibrationDisplay,
     ComparisonDisplay,
@@ -57,6 +58,50 @@ def save(display: Display, name: str) -> None:
     display.figure_.savefig(FOLDER / f"{name}.png", dpi=100, pil_kwargs={"optimize": True})
     plt.close(display.figure_)
     print(f"{name}.png")
+
+
+def draw_first_rules() -> None:
+    """Tumours of the breast: the list of the first page, and one of its rules with its figures explained."""
+    X = datasets.load("breast-w").frame("pandas")
+    y = X.pop("class")
+    X_train, _, y_train, _ = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
+    model = RuleEnsembleClassifier(terms="rules", random_state=0).fit(X_train, y_train)
+    save(RulesDisplay.from_estimator(model), "first")
+    explain_rule(model.rules_[1])
+
+
+def explain_rule(rule: RankedTerm) -> None:
+    """Write what each figure of a rule of two classes means, above the way that it takes the probability."""
+    figure, (words, axis) = plt.subplots(2, 1, figsize=(9, 4.6), height_ratios=(3, 1.4), layout="constrained")
+    words.axis("off")
+    words.text(0, 1, f"IF   {rule.text}", fontsize=15, weight="bold", va="top")
+    base, alone = rule.base_rate, rule.probability_to
+    for row, (figures, meaning) in enumerate(
+        [
+            (f"coefficient {rule.coefficient:+.2f}", "what it adds to the score of a row where it holds"),
+            (f"class {rule.speaks_for}", "what it speaks for"),
+            (f"probability {base:.0%} → {alone:.0%}", "what it does alone, from the base rate to where it holds"),
+            (f"support {rule.support:.1%}", "on how many of the rows it holds"),
+            (
+                f"confidence {rule.confidence:.1%}",
+                f"how many of those rows are {rule.speaks_for}, other rules included",
+            ),
+        ]
+    ):
+        words.text(0.02, 0.74 - 0.17 * row, figures, fontsize=12, color="#0072b2", weight="bold", va="top")
+        words.text(0.36, 0.74 - 0.17 * row, meaning, fontsize=12, va="top")
+    axis.set(xlim=(0, 1), ylim=(-1, 1.4), yticks=[], xlabel=f"probability of {rule.speaks_for}")
+    axis.xaxis.set_major_formatter("{x:.0%}")
+    axis.spines[["left", "right", "top"]].set_visible(False)
+    axis.annotate("", (alone, 0), (base, 0), arrowprops={"arrowstyle": "-|>", "color": "#0072b2", "lw": 3})
+    for place, name, side in ((base, "base rate", "center"), (alone, "with this rule alone", "right")):
+        axis.plot(place, 0, "o", color="#0072b2")
+        axis.text(place, 0.35, f"{name}: {place:.0%}", ha=side, fontsize=12)
+    axis.plot(rule.confidence, 0, "|", color="#d55e00", ms=18, mew=3)
+    axis.text(rule.confidence, -0.85, f"confidence: {rule.confidence:.1%}", ha="right", fontsize=12, color="#d55e00")
+    figure.savefig(FOLDER / "how_to_read.png", dpi=100, pil_kwargs={"optimize": True})
+    plt.close(figure)
+    print("how_to_read.png")
 
 
 def draw_two_classes() -> None:
@@ -130,7 +175,9 @@ def draw_selection() -> None:
     """Draw the votes on simulated supernova candidates, nine of whose attributes say nothing."""
     data = datasets.make_supernova_candidates(1000, 1000, random_state=0)
     frame = pd.DataFrame(data.X, columns=data.feature_names)
-    save(VotesDisplay.from_estimator(RuleAttributeSelector(random_state=0).fit(frame, data.y)), "votes")
+    save(
+        VotesDisplay.from_estimator(RuleAttributeSelector(n_candidates=300, random_state=0).fit(frame, data.y)), "votes"
+    )
 
 
 def draw_targets() -> None:
@@ -155,6 +202,7 @@ def _run_example(example: re.Match[str]) -> str:
 if __name__ == "__main__":
     mpl.use("Agg")
     FOLDER.mkdir(exist_ok=True)
+    draw_first_rules()
     draw_two_classes()
     draw_three_classes()
     draw_regression()

@@ -1,15 +1,26 @@
-"""The examples of some pages of docs: each of them is a promise to its reader."""
+"""The examples of README and of the pages: each of them is a promise to its reader, and runs as it is pasted.
+
+Those of docs/extending.md and docs/targets.md stand alone, section by section; on the other pages examples go on where
+the last one has ended. Where they read files, `page_files` has written such files before.
+"""
 
 import ctypes
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn import config_context
+
+from page_files import write_page_files
+from rulegrove.cli import main as command_line
 
 mpl.use("Agg")
 
@@ -29,6 +40,16 @@ SECTIONS = {
     "workbench": ["A case from start to end"],
     "scorecards": ["A scorecard", "Two models compared"],
 }
+
+
+ROOT = DOCS.parent
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "README.md", *DOCS.glob("*.md"))
+    if path.stem not in SECTIONS and "```python\n" in path.read_text()
+)
+SESSIONS = sorted(str(path.relative_to(ROOT)) for path in DOCS.glob("*.md") if "```console\n" in path.read_text())
+OTHERS = {"imodels", "interpret"}  # libraries that docs/coming-from.md sets beside ours, in none of our environments
 
 
 def read(page):
@@ -83,6 +104,47 @@ def test_an_example_of_extending_asserts_something(title):
 @pytest.mark.parametrize(("page", "title"), EXAMPLES)
 def test_an_example_uses_public_names_alone(page, title):
     assert not re.findall(r"\brulegrove[\w.]*\._\w+|\.\s*_[a-z]\w*\b", EXAMPLES[page, title])
+
+
+def is_ours(code):
+    return not any(re.search(rf"^from {name}", code, re.MULTILINE) and not find_spec(name) for name in OTHERS)
+
+
+@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning", "ignore:The inplace keyword")
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypatch):
+    write_page_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "example"}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    for number, code in enumerate(filter(is_ours, blocks), 1):
+        exec(compile(code, f"{page}, example {number}", "exec"), names)
+    if "client" in names:
+        names["client"].close()
+    plt.close("all")
+
+
+def read_commands(page):
+    """The commands of a page and whether each is to be refused; what a pipe does with the output is left out."""
+    text = (ROOT / page).read_text()
+    for session in re.findall(r"```(?:console|sh)\n(.*?)```", text, re.DOTALL):
+        for command, told in re.findall(r"^(?:\$ )?(rulegrove [^|\n]*)[^\n]*\n(?=([^\n]*))", session, re.MULTILINE):
+            yield shlex.split(command, comments=True)[1:], told.startswith("Error")
+
+
+@pytest.mark.filterwarnings("ignore::rulegrove.exceptions.RulegroveWarning")
+@pytest.mark.parametrize("page", SESSIONS)
+def test_the_commands_of_a_page_run_as_they_are_pasted(page, tmp_path, monkeypatch, capsys):
+    write_page_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for arguments, refused in read_commands(page):
+        arguments = [
+            part for word in arguments for part in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+        ]
+        monkeypatch.setattr(sys, "argv", ["rulegrove", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            command_line()
+        assert bool(ended.value.code) == refused, (arguments, capsys.readouterr().err)
 
 
 def test_every_picture_of_a_target_is_there():

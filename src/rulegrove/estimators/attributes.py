@@ -138,7 +138,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     settings_ : dict
         Parameters that `preset` has changed, with what was used; empty without one.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X has column names.
 
     See Also

@@ -218,7 +218,7 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
         ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X has column names.
 
     See Also

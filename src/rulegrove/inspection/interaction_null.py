@@ -29,7 +29,8 @@ class NullDistribution:
     Attributes
     ----------
     observed : ndarray
-    replicates : ndarray of shape (n_repeats, *observed.shape)
+    replicates : ndarray
+        Of the shape of `observed`, once for each of ``n_repeats``.
     """
 
     observed: FloatArray
