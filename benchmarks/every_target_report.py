@@ -98,9 +98,10 @@ def explained_table(values: Values) -> str:
             share = share_of_best(values, problem, name, list(known))
             terms = np.mean(values.terms.get((problem, name), [np.nan]))
             own = values.mean(problem, name)
-            cells.append("-" if np.isnan(own) else f"{percent(own)} ({share:.0%} of the best, {terms:.0f} terms)")
+            cells.append("-" if np.isnan(own) else f"{percent(own)} ({share:.0%}, {terms:.0f})")
         rows.append([problem.name, problem.table, *cells[: len(peers)], best, *cells[len(peers) :]])
-    return f"D² in percent, means over folds:\n\n{markdown(rows)}" if problems else ""
+    told = "D² in percent, means over folds (of ours as a share of the best peer's, and the terms):"
+    return f"{told}\n\n{markdown(rows)}" if problems else ""
 
 
 def survival_table(values: Values, n_folds: int) -> str:
