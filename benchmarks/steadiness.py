@@ -38,7 +38,7 @@ SIRUS = "SIRUS"
 METHODS: dict[str, dict[str, Any]] = {
     "default": {},
     "rules": {"terms": "rules"},
-    **{f"stable={own}": {"stable": own} for own in (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)},
+    **{f"stable={own}": {"stable": own} for own in (0.2, 0.35, 0.45, 0.5, 0.65, 0.8, 0.9, 0.95)},
     **{f"stable={own}, rules": {"stable": own, "terms": "rules"} for own in (0.5, 0.8, 0.95)},
 }
 FIELDS = ("set", "method", "split", "words", "deciles", "coverage", "error", "error_other", "terms")
