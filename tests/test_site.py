@@ -16,7 +16,18 @@ from rulegrove.engines.drifting import Drift, RuleDrift
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FOLDERS = ["comparing", "datasets", "editing", "engines", "exceptions", "export", "inspection", "losses", "plots", "report"]
+FOLDERS = [
+    "comparing",
+    "datasets",
+    "editing",
+    "engines",
+    "exceptions",
+    "export",
+    "inspection",
+    "losses",
+    "plots",
+    "report",
+]
 FOLDERS += ["scorecards", "solvers"]
 MODULES = [*(f"rulegrove.{name}" for name in FOLDERS), "rulegrove.engines.dask"]
 

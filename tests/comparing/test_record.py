@@ -32,7 +32,7 @@ def test_terms_are_shared_word_for_word():
     told = [(term.how, term.coefficient_a, term.coefficient_b) for term in found.terms]
     assert told == [("words", 1.0, 3.0), ("words", 2.0, 2.0), ("a", 3.0, 0.0), ("b", 0.0, 1.0)]
     assert found.shared == {"words": 0.5}
-    assert "They share 2 word for word; 1 are only in a, 1 only in b." in found.sentences[0]
+    assert "They share 2 word for word; only in a: 1, only in b: 1." in found.sentences[0]
     assert "(b: <mass> (linear from 1 to 8))" in repr(found)
     assert "<mass>" not in found._repr_html_()
     assert found.to_frame()["how"].tolist() == ["words", "words", "a", "b"]

@@ -219,12 +219,14 @@ class Comparison:
         )
         told = [
             f"Model a has {self.n_a} terms, model b has {self.n_b}. They share {counts['words']} word for word"
-            f"{'' if self.rows is None else by_rows}; {counts['a']} are only in a, {counts['b']} only in b."
+            f"{'' if self.rows is None else by_rows}; only in a: {counts['a']}, only in b: {counts['b']}."
         ]
         if self.rows is None and counts["a"] and counts["b"]:
             told.append("Rows would tell which of these say nearly the same in other words.")
         for name, figures in (("a", self.held_out_a), ("b", self.held_out_b)):
-            told += [] if figures is None else [f"Held out while {name} was fitted: {figures.words}."]
+            if figures is not None:
+                how = "Held out while" if figures.honest else "Given its rules, which is optimistic, while"
+                told.append(f"{how} {name} was fitted: {figures.words}.")
         return told + ([] if self.rows is None else self.rows.sentences)
 
     def to_dict(self, of: Literal["terms", "rows"] = "terms") -> dict[str, list[Any]]:
