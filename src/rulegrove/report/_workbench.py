@@ -54,7 +54,7 @@ def describe_workbench(
         Positions of the rows that the page shows one by one.
     """
     rows = _draw_rows(model, X, y, min_count, exposure, offset)
-    first = recall_state(model)
+    first, meaning = recall_state(model), model.recall_target().meaning
     if first.directions.any():
         raise InvalidInputError("The page cannot keep directions of attributes; edit this model by model.edit(X, y).")
     state = replace(first, counts=Counts.of(rows, model.model_.terms)).choose_ridge()
@@ -82,6 +82,10 @@ def describe_workbench(
         "scale": rows.scale,
         "ridge": state.ridge,
         "spent": SPENT,
+        "target": str(getattr(y, "name", None) or "outcome"),
+        "error_name": "error" if meaning.error_is_share else meaning.error_words,
+        "error_is_share": meaning.error_is_share,
+        "loss_name": meaning.loss_words,
         "columns": coder.describe(),
         "list": [
             {

@@ -111,6 +111,7 @@ function start() {
   startTheme();
   startOutputs();
   startFront();
+  startBench();
   startRules();
   startRows();
   showEvidence();
