@@ -25,10 +25,18 @@ def report(
     event: options.Event = None,
     entry: options.Entry = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    workbench: Annotated[
+        bool, typer.Option("--workbench", help="Let readers change the list; the page then holds counts of the rows.")
+    ] = False,
+    min_count: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Rows that each line of these counts is about, at least.")
+    ] = 5,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write an interactive page about a model, which opens in any browser and needs no network.
+
+    With --workbench its reader can switch rules off, drag thresholds, merge rules and save what comes of it.
 
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """
@@ -58,7 +66,8 @@ def report(
     elif target:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
     about = f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"
-    write_report(fitted, output, X, y, title=title or about, **known)
+    bench = min_count if workbench else False
+    write_report(fitted, output, X, y, title=title or about, workbench=bench, **known)
     note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

@@ -84,7 +84,7 @@ def choose_cuts(values: FloatArray, fitted: FloatArray, *, days: bool = False) -
     Examples
     --------
     >>> choose_cuts(np.arange(1000.0), np.array([333.5]))[:6]
-    array([ 10.,  60., 110., 160., 210., 260.])
+    array([ 30.,  80., 130., 180., 240., 300.])
     >>> choose_cuts(np.array([1.0, 2.0, 5.0, 5.0]), np.array([2.0])).tolist()
     [1.0, 2.0]
     """

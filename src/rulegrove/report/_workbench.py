@@ -15,6 +15,7 @@ from rulegrove.design.terms import Linear
 from rulegrove.editing.counting import Counts, Rows
 from rulegrove.editing.families import Family, OfClasses, OfRates
 from rulegrove.editing.finishing import finish_model
+from rulegrove.editing.judging import judge
 from rulegrove.editing.reading import read_rows
 from rulegrove.editing.session import recall_cost, recall_state
 from rulegrove.editing.state import State
@@ -82,7 +83,7 @@ def describe_workbench(
         "scale": rows.scale,
         "ridge": state.ridge,
         "spent": SPENT,
-        "target": str(getattr(y, "name", None) or "outcome"),
+        "target": str(getattr(y, "name", None) or "COLUMN"),
         "error_name": "error" if meaning.error_is_share else meaning.error_words,
         "error_is_share": meaning.error_is_share,
         "loss_name": meaning.loss_words,
@@ -100,6 +101,7 @@ def describe_workbench(
         "solved": shorten(state.solved, None),
         "fitted": shorten(np.column_stack([first.intercepts, *(own.coefs for own in first.terms.values())]), None),
         "honest": _recall_honest(model),
+        "exact": encode(judge(model.recall_target(), state, state).after),
         "lines": _describe_lines(rows, groups, held, codes, followed),
         "shown": _pack(coder.code(rows.columns, shown)),
         "template": _make_template(model, state),

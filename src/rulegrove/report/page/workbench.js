@@ -4,7 +4,7 @@ const LATER = 150; // milliseconds after which the rest of the page follows
 const MOST_VALUES = 20; // of a slider
 const BEFORE_MERGE = "not merged";
 
-const workbench = { steps: [], undone: [], done: [], base: null, now: null, notes: new Map(), costs: new Map(), dragging: false };
+const workbench = { steps: [], undone: [], done: [], base: null, now: null, notes: new Map(), costs: new Map(), dragged: null };
 const cards = new Map(); // by the number of the term
 let [followLater, costLater] = [0, 0];
 
@@ -41,23 +41,23 @@ function partRules(step) {
 }
 
 // The last step on a rule is the one that a drag goes on with.
-function replaceRule(number, conditions) {
+function replaceRule(number, conditions, goingOn) {
   const { steps } = workbench;
   const concerns = (step) => step.number === number || step.first === number || step.second === number;
   const last = steps.findLastIndex(concerns);
   const goesOn = last >= 0 && steps[last].operation === "replace";
   const kept = goesOn ? steps.filter((_, k) => k !== last) : steps;
   const before = kept.slice(0, goesOn ? last : kept.length).reduce(takeStep, fittedList);
-  if (findTerm(before, number).key === keyOf(conditions)) return change(kept);
+  if (findTerm(before, number).key === keyOf(conditions)) return change(kept, goingOn);
   const step = { operation: "replace", number, conditions };
-  return change(goesOn ? steps.map((own, k) => (k === last ? step : own)) : [...steps, step]);
+  return change(goesOn ? steps.map((own, k) => (k === last ? step : own)) : [...steps, step], goingOn);
 }
 
 // Take other steps; what cannot be is said, and changes nothing. A drag is one step to undo.
-function change(steps) {
+function change(steps, goingOn = false) {
   try {
     const list = followSteps(steps);
-    if (!workbench.dragging) {
+    if (!goingOn) {
       workbench.done.push(workbench.steps);
       workbench.undone = [];
     }
@@ -143,7 +143,6 @@ function chooseMerge(number, merge) {
   const step = workbench.steps.find((own) => own.operation === "merge" && own.second === number);
   if (step !== undefined) partRules(step);
   else if (merge.value !== BEFORE_MERGE) mergeRules(Math.min(number, Number(merge.value)), Math.max(number, Number(merge.value)));
-  showBench();
 }
 
 // A slider for each bound, among the cuts that are nearest to where it stands.
@@ -152,7 +151,7 @@ function makeSliders(term, card) {
     own.categories !== undefined || own.never ? [] : ["low", "high"].filter((side) => own[side] !== null).map((side) => ({ k, side, column: bench.columns[own.column] })),
   );
   const movable = bounds.filter(({ column }) => column.cuts.length > 1);
-  card.moved = movable.map((bound) => ({ ...bound, slider: element("input", { type: "range", step: 1 }), value: element("output", {}) }));
+  card.moved = movable.map((bound) => ({ ...bound, name: element("span", {}), slider: element("input", { type: "range", step: 1 }), value: element("output", {}) }));
   for (const one of card.moved) {
     const place = term.conditions[one.k][one.side];
     const most = one.column.cuts.length - 1;
@@ -160,18 +159,17 @@ function makeSliders(term, card) {
     one.slider.min = first;
     one.slider.max = Math.min(first + MOST_VALUES - 1, most);
     one.slider.addEventListener("input", () => drag(term.number, one));
-    one.slider.addEventListener("change", () => {
-      workbench.dragging = false;
-    });
+    for (const end of ["change", "pointerup", "keyup"]) {
+      one.slider.addEventListener(end, () => {
+        workbench.dragged = null;
+      });
+    }
   }
-  card.sliders.replaceChildren(...card.moved.map((one) => element("label", {}, element("span", {}, nameBound(one)), one.slider, one.value)));
+  card.sliders.replaceChildren(...card.moved.map((one) => element("label", {}, one.name, one.slider, one.value)));
 }
 
-function nameBound({ column, side }) {
-  return `${column.name} ${side === "low" ? "above" : "up to"}`;
-}
-
-function drag(number, { k, side, slider }) {
+function drag(number, bound) {
+  const { k, side, slider } = bound;
   const term = findTerm(workbench.now.list, number);
   const place = Number(slider.value);
   const own = term.conditions[k];
@@ -180,8 +178,8 @@ function drag(number, { k, side, slider }) {
     showBench(); // the bounds may not pass each other
     return;
   }
-  const moved = replaceRule(number, term.conditions.map((one, at) => (at === k ? { ...own, [side]: place } : one)));
-  workbench.dragging = moved || workbench.dragging;
+  const conditions = term.conditions.map((one, at) => (at === k ? { ...own, [side]: place } : one));
+  if (replaceRule(number, conditions, workbench.dragged === bound)) workbench.dragged = bound;
 }
 
 function showCard(number) {
@@ -189,16 +187,23 @@ function showCard(number) {
   const fitted = fittedList.find((term) => term.number === number);
   const term = workbench.now.list.find((own) => own.number === number);
   const merged = workbench.steps.find((step) => step.operation === "merge" && step.second === number);
-  const shown = term === undefined ? fitted : term;
+  const shown = term === undefined ? lastOf(number) : term;
   card.item.className = term === undefined ? "bench-off" : shown.place === fitted.place && shown.origins === fitted.origins ? "" : "bench-changed";
   card.box.checked = term !== undefined;
   card.box.disabled = merged !== undefined;
-  card.words.textContent = merged === undefined ? tellTerm(shown) : `${tellTerm(fitted)} (merged into ${merged.first})`;
+  card.words.textContent = merged === undefined ? tellTerm(shown) : `${tellTerm(shown)} (merged into ${merged.first})`;
   card.weight.textContent = term === undefined ? "off" : tellWeight(number);
   if (fitted.conditions !== undefined) {
     showSliders(shown, card, term !== undefined);
     showMerge(number, card, term, merged);
   }
+}
+
+// A term that is no longer in the list, as it was when it left.
+function lastOf(number) {
+  const { steps } = workbench;
+  const gone = steps.findIndex((step) => (step.operation === "drop" && step.number === number) || step.second === number);
+  return findTerm(steps.slice(0, gone).reduce(takeStep, fittedList), number);
 }
 
 function tellWeight(number) {
@@ -210,11 +215,13 @@ function showSliders(term, card, on) {
   const shape = JSON.stringify(term.conditions.map((own) => [own.feature, own.low === null, own.high === null]));
   if (card.shape !== shape) makeSliders(term, card);
   card.shape = shape;
-  for (const { k, side, slider, value, column } of card.moved) {
+  for (const { k, side, name, slider, value, column } of card.moved) {
     const place = term.conditions[k][side];
+    const [next, words] = column.words[place]; // a bound is told by the number after it where that is rounder
+    name.textContent = `${column.name} ${side === "low" ? (next ? "≥" : ">") : next ? "<" : "≤"}`;
     slider.disabled = !on;
     if (Number(slider.value) !== place) slider.value = place;
-    value.textContent = column.words[place][1];
+    value.textContent = words;
     slider.setAttribute("aria-valuetext", tellCondition(term.conditions[k]));
   }
 }
@@ -304,7 +311,8 @@ function openBench() {
   body.hidden = !open;
   byId("bench-switch").setAttribute("aria-expanded", String(open));
   byId("bench-switch").textContent = open ? "Close the workbench" : "Change the list";
-  byId("line").disabled = open;
+  document.documentElement.toggleAttribute("data-bench", open);
+  byId("line-knobs").hidden = open || front === null;
   if (!open) return;
   if (front !== null) state.line = front.chosen;
   if (workbench.base === null) {
@@ -317,13 +325,19 @@ function openBench() {
   followBench();
 }
 
+// How far lines are from rows.
+function describeLines() {
+  if (bench.min_count === 1) return "";
+  const [error, loss] = ["error", "loss"].map((name) => `${bench[`${name}_name`]} ${showCost(name, bench.exact[name])}`);
+  return `, put together in ${plural(N_LINES, "line")} of at least ${plural(bench.min_count, "row")}, which count as the same; on the rows themselves the refitted list has ${error} and ${loss}`;
+}
+
 function startBench() {
   byId("bench").hidden = bench === null;
   byId("bench-link").hidden = bench === null;
   if (bench === null) return;
-  const lines = bench.min_count > 1 ? `put together in ${plural(N_LINES, "line")} of at least ${plural(bench.min_count, "row")} each` : "each by itself";
   byId("bench-about").textContent =
-    `Switch rules off, drag thresholds, merge rules: weights are solved for at once, on ${plural(bench.n_rows, "row")}, ${lines}. ${bench.spent}`;
+    `Switch rules off, drag thresholds, merge rules: weights are solved for at once, on ${plural(bench.n_rows, "row")}${describeLines()}. ${bench.spent}`;
   byId("bench-switch").addEventListener("click", openBench);
   byId("bench-undo").addEventListener("click", () => travel(workbench.done, workbench.undone));
   byId("bench-redo").addEventListener("click", () => travel(workbench.undone, workbench.done));
