@@ -12,24 +12,20 @@ from rulegrove.report._grouping import MOST_CUTS, choose_cuts, group_rows
 def test_groups_are_large_enough_and_of_one_part(min_count, n_parts, n_rules, seed):
     rng = np.random.default_rng(seed)
     parts = np.repeat(np.arange(n_parts), rng.integers(min_count, min_count + 60, n_parts))
-    patterns = np.column_stack([parts, rng.random((parts.size, n_rules)) < 0.3]).astype(np.int64)
+    patterns = (rng.random((parts.size, n_rules)) < 0.3).astype(np.int64)
     values = rng.random((parts.size, 2)).round(1)
-    groups = group_rows(patterns, values, min_count)
+    groups = group_rows(parts, patterns, values, min_count)
     sizes = np.bincount(groups)
     assert sizes.min() >= min_count
     for group in range(sizes.size):
         here = groups == group
         assert np.unique(parts[here]).size == 1
-        assert sizes[group] < 2 * min_count or np.ptp(np.hstack([patterns, values])[here], axis=0).max() == 0.0
-    _, own, counts = np.unique(patterns, axis=0, return_inverse=True, return_counts=True)
-    enough = counts[own.ravel()] >= min_count
+        assert sizes[group] < 2 * min_count or np.ptp(values[here], axis=0).max() == 0.0
+    _, own, counts = np.unique(np.column_stack([parts, patterns]), axis=0, return_inverse=True, return_counts=True)
+    own = own.ravel()
     for part in range(n_parts):  # but for one pattern of each part, those of enough rows are by themselves
-        here = enough & (parts == part)
-        mixed = {
-            pattern
-            for pattern in np.unique(own.ravel()[here])
-            if (own.ravel()[np.isin(groups, groups[here & (own.ravel() == pattern)])] != pattern).any()
-        }
+        known = np.unique(own[(parts == part) & (counts[own] >= min_count)])
+        mixed = [pattern for pattern in known if (own[np.isin(groups, groups[own == pattern])] != pattern).any()]
         assert len(mixed) <= 1
 
 

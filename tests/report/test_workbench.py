@@ -73,7 +73,7 @@ def test_patterns_of_enough_rows_are_counted_exactly(made, describe, min_count):
     """Where as many rows agree on all fitted rules, the lines have them by class just as the rows do, but for one."""
     model, X, y = made["classes"]
     bench = describe("classes", min_count)
-    held = unpack(bench["lines"]["held"]).T
+    held = np.array(bench["lines"]["held"]).T
     by_line = np.sum(bench["lines"]["sums"], axis=0).T
     rules = np.array([rule.holds(X.to_numpy().T) for rule in model.model_.terms]).T
     patterns, places, sizes = np.unique(rules, axis=0, return_inverse=True, return_counts=True)
@@ -168,7 +168,7 @@ def test_missing_values_and_categories_have_codes(read_page):
     model, table, y, _ = fit("two classes")
     short = model.shorten(8)
     bench = read_page(make_report(short, table, y, workbench=1))["workbench"]
-    held = unpack(bench["lines"]["held"])
+    held = np.array(bench["lines"]["held"])
     terms = [term for term in short.model_.terms if hasattr(term, "conditions")]
     columns = short.read_columns(table)
     block = columns.take(slice(None))

@@ -8,51 +8,46 @@ from rulegrove.trees.rounding import choose_days, choose_thresholds
 MOST_CUTS = 20  # values that a threshold can be dragged among
 
 
-def group_rows(patterns: IntArray, values: FloatArray, min_count: int) -> IntArray:
+def group_rows(parts: IntArray, patterns: IntArray, values: FloatArray, min_count: int) -> IntArray:
     """Return the group of each row, of which each has `min_count` rows at least.
 
     A pattern with enough rows shares no group with others, but for the one of each part that takes in the rare rows of
-    that part where these alone would be too few. Within, rows are halved by the values that differ most, rare ones by
-    their patterns first.
+    that part where these alone would be too few. Within, rows are halved by the values that differ most.
 
     Parameters
     ----------
-    patterns : ndarray of shape (n_rows, 1 + n_columns)
-        A part of the rows, which no group goes across, and what is not to be mixed up: ones and zeros.
+    parts : ndarray of shape (n_rows,)
+        Which no group goes across.
+    patterns : ndarray of shape (n_rows, n_rules)
+        What is not to be mixed up: ones and zeros.
     values : ndarray of shape (n_rows, n_values)
-        By which rows are near, from 0 to 1.
+        By which rows are near, each in the measure in which it matters.
     min_count : int
 
     Examples
     --------
-    >>> patterns, values = np.zeros((5, 1), np.int64), np.array([[0.0], [9.0], [1.0], [9.5], [10.0]])
-    >>> group_rows(patterns, values, 2).tolist()
+    >>> values = np.array([[0.0], [9.0], [1.0], [9.5], [10.0]])
+    >>> group_rows(np.zeros(5, np.int64), np.zeros((5, 0), np.int64), values, 2).tolist()
     [0, 1, 0, 1, 1]
     """
-    _, own, sizes = np.unique(patterns, axis=0, return_inverse=True, return_counts=True)
+    _, own, sizes = np.unique(np.column_stack([parts, patterns]), axis=0, return_inverse=True, return_counts=True)
     own = own.ravel()
     rare = sizes[own] < min_count
-    groups, n_groups = np.empty(len(patterns), np.int64), 0
-    near = np.hstack([patterns[:, 1:], values])
-    for part in np.unique(patterns[:, 0]).tolist():
-        here = np.flatnonzero(patterns[:, 0] == part)
+    groups, n_groups = np.empty(parts.size, np.int64), 0
+    for part in np.unique(parts).tolist():
+        here = np.flatnonzero(parts == part)
         found = [here[own[here] == pattern] for pattern in np.unique(own[here[~rare[here]]]).tolist()]
         left = here[rare[here]]
         if left.size >= min_count or not found:
             found.append(left)
-        elif left.size:  # too few to be told of alone
-            nearest = min(range(len(found)), key=lambda k: _differ(patterns, left, found[k]))
+        elif left.size:  # too few to be told of alone: they go where the patterns are most like theirs
+            apart = [(patterns[left] != patterns[rows[0]]).sum() for rows in found]
+            nearest = int(np.argmin(apart))
             found[nearest] = np.append(found[nearest], left)
-        for rows in found:
-            for group in _halve(rows, near, min_count):
-                groups[group] = n_groups
-                n_groups += 1
+        for group in (group for rows in found for group in _halve(rows, values, min_count)):
+            groups[group] = n_groups
+            n_groups += 1
     return groups
-
-
-def _differ(patterns: IntArray, rows: IntArray, others: IntArray) -> float:
-    """Return in how many places the patterns of some rows differ from those of others, of which there is one."""
-    return float((patterns[rows] != patterns[others[0]]).sum())
 
 
 def _halve(rows: IntArray, values: FloatArray, min_count: int) -> list[IntArray]:
@@ -60,11 +55,11 @@ def _halve(rows: IntArray, values: FloatArray, min_count: int) -> list[IntArray]
     found, waiting = [], [rows]
     while waiting:
         rows = waiting.pop()
-        spreads = np.ptp(values[rows], axis=0) if rows.size and values.shape[1] else np.zeros(1)
-        if rows.size < 2 * min_count or not spreads.max() > 0.0:
+        own = values[rows]
+        if rows.size < 2 * min_count or (own == own[:1]).all():
             found += [rows] if rows.size else []
             continue
-        order = rows[np.argsort(values[rows, np.argmax(spreads)], kind="stable")]
+        order = rows[np.argsort(own[:, np.argmax(own.std(axis=0))], kind="stable")]
         waiting += [order[rows.size // 2 :], order[: rows.size // 2]]
     return found
 

@@ -11,7 +11,6 @@ import numpy as np
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Columns, Feature
-from rulegrove.design.terms import Linear
 from rulegrove.editing.counting import Counts, Rows
 from rulegrove.editing.families import Family, OfClasses, OfRates
 from rulegrove.editing.finishing import finish_model
@@ -36,6 +35,7 @@ MOST_ROWS = 5_000
 MOST_TERMS = 64  # of a list that a person changes by hand
 MIN_COUNT = 5
 SEED = 0
+NEAR = 0.3  # how much all thresholds of an attribute count beside what weights do to the score
 DIGITS = 12  # of sums and of values of lines: far beyond what standard errors leave
 
 
@@ -59,20 +59,17 @@ def describe_workbench(
     if first.directions.any():
         raise InvalidInputError("The page cannot keep directions of attributes; edit this model by model.edit(X, y).")
     state = replace(first, counts=Counts.of(rows, model.model_.terms)).choose_ridge()
+    assert state.counts is not None
     assert state.solved is not None
     terms = [own.term for own in state.terms.values()]
     coder = Coder(terms, rows.columns, rows.chosen)
     codes = coder.code(rows.columns, rows.chosen)
-    lines = [term for term in terms if isinstance(term, Linear)]
-    followed = np.array([rows.follow(line) for line in lines]).reshape(len(lines), rows.n_rows).T
+    values = state.values[state.counts.places, 1:]
+    is_rule = np.array([isinstance(term, Rule) for term in terms], dtype=bool)
     spreads = np.sqrt(state.moments[1])
-    rules = [term for term in terms if isinstance(term, Rule)]
-    held = rows.hold(rules).T.astype(np.int64)
-    groups = group_rows(
-        np.column_stack([_find_parts(rows), held]),
-        np.hstack([codes / coder.sizes, followed / np.maximum(np.ptp(followed, axis=0), np.finfo(float).tiny)]),
-        min_count,
-    )
+    weights = state.solved[0][:, 1:].T
+    near = [values @ weights, values * np.abs(weights).sum(axis=1), NEAR * codes / coder.sizes]
+    groups = group_rows(_find_parts(rows), values[:, is_rule].astype(np.int64), np.hstack(near), min_count)
     places = {term: place for place, term in enumerate(list_terms(list_lines(model)))}
     return {
         "min_count": min_count,
@@ -102,7 +99,7 @@ def describe_workbench(
         "fitted": shorten(np.column_stack([first.intercepts, *(own.coefs for own in first.terms.values())]), None),
         "honest": _recall_honest(model),
         "exact": encode(judge(model.recall_target(), state, state).after),
-        "lines": _describe_lines(rows, groups, held, codes, followed),
+        "lines": _describe_lines(rows, groups, values[:, is_rule], values[:, ~is_rule], codes),
         "shown": _pack(coder.code(rows.columns, shown)),
         "template": _make_template(model, state),
     }
@@ -236,17 +233,19 @@ def _name(family: Family) -> str:
 
 
 def _describe_lines(
-    rows: Rows, groups: IntArray, held: IntArray, codes: IntArray, followed: FloatArray
+    rows: Rows, groups: IntArray, held: FloatArray, followed: FloatArray, codes: IntArray
 ) -> dict[str, Any]:
-    """Return rows in lines: where fitted rules hold, codes, both in the middle, means of linear terms, sums by fold."""
+    """Return rows in lines: means of rules and of linear terms, codes in the middle, sums of the target by fold."""
     n_lines, n_folds = int(groups.max()) + 1, int(rows.folds.max()) + 1
     sizes = np.bincount(groups, minlength=n_lines)
     inside = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
+    middle = np.array([np.sort(codes[own], axis=0)[(own.size - 1) // 2] for own in inside])
     weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
     cells, basis = rows.folds * n_lines + groups, rows.family.expand(rows.y)
 
-    def take_middle(values: IntArray) -> list[str]:
-        return _pack(np.array([np.sort(values[own], axis=0)[(own.size - 1) // 2] for own in inside]))
+    def average(values: FloatArray) -> list[Any]:
+        own = [np.bincount(groups, weights * column, n_lines) for column in values.T]
+        return [shorten(column / np.bincount(groups, weights, n_lines), DIGITS) for column in own]
 
     def add(weights: FloatArray) -> list[Any]:
         sums = [np.bincount(cells, weights * own, n_lines * n_folds).reshape(n_folds, n_lines) for own in basis]
@@ -255,9 +254,9 @@ def _describe_lines(
     return {
         "n": n_lines,
         "counts": sizes.tolist(),
-        "held": take_middle(held),
-        "codes": take_middle(codes),
-        "values": shorten(np.array([followed[own].mean(axis=0) for own in inside]).T, DIGITS),
+        "held": average(held),
+        "values": average(followed),
+        "codes": _pack(middle),
         "sums": add(weights),
         "products": None if rows.weights is None else add(weights**2),
     }

@@ -10,7 +10,6 @@ function unpack(texts) {
 
 const N_LINES = bench === null ? 0 : bench.lines.n;
 const lineCodes = bench === null ? [] : unpack(bench.lines.codes);
-const lineHeld = bench === null ? [] : unpack(bench.lines.held); // where each fitted rule holds
 const shownCodes = bench === null ? [] : unpack(bench.shown);
 
 // Conditions. A number is coded by 0 where it is missing, else by 1 and how many cuts lie below it; `low` and `high` are
@@ -52,13 +51,13 @@ function holdsOn(term, codes, line) {
   return term.conditions.every((own) => satisfies(own, codes, line)) ? 1 : 0;
 }
 
-// Where a term holds on the lines. Where the rules that it was made of decide as they did, so that a line stands for rows
-// as they were counted; elsewhere by the codes, which are those in the middle of the rows of a line.
+// On which share of the rows of each line a term holds. Where the rules that it was made of decide as they did, it is as
+// the rows were counted; elsewhere it goes by the codes, which are those in the middle of the rows of a line.
 function holdOnLines(term) {
   return Float64Array.from({ length: N_LINES }, (_, line) => {
     const now = holdsOn(term, lineCodes, line);
     const before = term.origins.some((own) => holdsOn(own, lineCodes, line)) ? 1 : 0;
-    return now === before ? Number(term.origins.some((own) => own.held[line] === 1)) : now;
+    return now === before ? Math.max(...term.origins.map((own) => own.held[line])) : now;
   });
 }
 
@@ -116,7 +115,7 @@ function readList() {
     const known = { number: own.number, free: own.free, place: own.place, spread: own.spread };
     if (own.conditions === undefined) return { ...known, linear: own.linear, line: lines++, key: JSON.stringify(own.linear) };
     const conditions = own.conditions.map(readCondition);
-    return { ...known, conditions, key: keyOf(conditions), origins: [{ conditions, held: lineHeld[rules++] }] };
+    return { ...known, conditions, key: keyOf(conditions), origins: [{ conditions, held: bench.lines.held[rules++] }] };
   });
 }
 

@@ -88,10 +88,11 @@ function poolLines(list) {
     count = N_LINES;
   } else {
     for (const column of columns) {
-      const fresh = new Int32Array(2 * count).fill(-1);
+      const values = new Map([...new Set(column)].map((value, k) => [value, k]));
+      const fresh = new Int32Array(values.size * count).fill(-1);
       let next = 0;
       places.forEach((place, line) => {
-        const part = 2 * place + column[line];
+        const part = values.size * place + values.get(column[line]);
         if (fresh[part] < 0) fresh[part] = next++;
         places[line] = fresh[part];
       });
@@ -240,7 +241,9 @@ function solveList(list, before) {
 }
 
 function describeSolved(list, solved, variances = findVariances(list)) {
-  return { list, solved, variances, told: tellLines(list, solved) };
+  const found = { list, solved, variances, told: tellLines(list, solved) };
+  found.means = { error: meanOf(found, "error"), loss: meanOf(found, "loss") };
+  return found;
 }
 
 // The scores of each line, by the weights of each output.
@@ -275,7 +278,7 @@ function meanOf(found, name) {
 
 // Error and loss of a list, in the units of the user; of numbers the spread of a single mean is not kept on the page.
 function costOf(found) {
-  const [error, loss] = ["error", "loss"].map((name) => meanOf(found, name) * unitOf());
+  const [error, loss] = ["error", "loss"].map((name) => found.means[name] * unitOf());
   if (bench.family === "number") return { error: Math.sqrt(Math.max(error, 0)), error_se: null, loss, loss_se: null };
   const spread = (name, mean) => spreadOf((fold, line, k) => found.told[fold][line][name][k] - mean);
   return { error, error_se: spread("error", error), loss, loss_se: spread("loss", loss) };
@@ -292,7 +295,7 @@ function compareCosts(before, after) {
   const [first, last] = [costOf(before), costOf(after)];
   const found = { error: last.error - first.error, loss: last.loss - first.loss };
   for (const name of ["error", "loss"]) {
-    const mean = meanOf(after, name) - meanOf(before, name);
+    const mean = after.means[name] - before.means[name];
     const apart = (fold, line, k) => after.told[fold][line][name][k] - before.told[fold][line][name][k];
     if (bench.family !== "number") found[`${name}_se`] = spreadOf((fold, line, k) => apart(fold, line, k) - mean);
     else {
