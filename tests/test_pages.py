@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md and docs/targets.md: each of them is a promise to its reader."""
+"""The examples of docs/extending.md, docs/targets.md and docs/workbench.md: each of them is a promise to its reader."""
 
 import ctypes
 import re
@@ -26,6 +26,7 @@ SECTIONS = {
         "Several numbers",
         "Exposure and offset",
     ],
+    "workbench": ["A case from start to end"],
 }
 
 

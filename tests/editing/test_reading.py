@@ -76,8 +76,10 @@ def test_few_of_many_rows_are_drawn_where_they_share_no_lines(kind, monkeypatch)
 def test_numbers_of_any_unit_have_the_same_session():
     model, (X, y) = fit("number"), draw("number")
     costs = []
-    for unit in (1.0, 2.0**300, 2.0**-300):
+    for unit in (1.0, 2.0**700, 2.0**-700):
         session = clone(model).fit(X, unit * y).edit(X, unit * y)
         session.drop(1)
         costs.append(session.log[-1].after.error / unit)
+        assert repr(session)
+        assert np.ptp(session.finish().predict(X)) > unit
     np.testing.assert_allclose(costs, costs[0], rtol=1e-6)

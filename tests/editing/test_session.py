@@ -1,6 +1,5 @@
 """A session: numbers stay, what is undone leaves no trace, scripts repeat, and what is refused changes nothing."""
 
-import contextlib
 import json
 
 import numpy as np
@@ -9,23 +8,9 @@ import polars as pl
 import pytest
 
 import target_kinds
-from edited_lists import KINDS, draw, fit
+from edited_lists import KINDS, draw, fit, freeze
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor, load_model
-from rulegrove.datasets import load
-from rulegrove.editing import EditSession
 from rulegrove.exceptions import InvalidInputError
-
-
-def freeze(session):
-    """All that a session is, for comparison bit for bit."""
-    state = session._states[-1]
-    terms = {
-        n: (own.term, *(part.tobytes() for part in (own.coefs, own.free, own.fixed))) for n, own in state.terms.items()
-    }
-    solved = None if state.solved is None else state.solved.tobytes()
-    rest = (state.intercepts.tobytes(), state.next_number, state.forbidden, state.directions.tobytes(), state.ridge)
-    counts = None if state.counts is None else (state.counts.terms, state.counts.values.tobytes())
-    return terms, solved, rest, counts, session.log, session.script()
 
 
 def make_edits(session):
@@ -137,111 +122,6 @@ def test_what_is_refused_changes_nothing(do, says):
     assert freeze(session) == before
 
 
-def test_forbidden_attributes_stay_away():
-    model, (X, y) = fit("two"), draw("two")
-    session = model.edit(X, y)
-    edit = session.forbid("x1")
-    assert not any("x1" in row.text for row in session.rules)
-    assert edit.words.startswith("Forbade x1: dropped ")
-    for do in (lambda: session.add("x1 > 1"), lambda: session.replace(session.rules[0].rank, "x1 > 1 and x0 > 0")):
-        with pytest.raises(InvalidInputError, match="'x1' is forbidden"):
-            do()
-
-
-def test_directions_hold_for_all_that_follows():
-    model, (X, y) = fit("two"), draw("two")
-    session = model.edit(X, y)
-    session.monotone("x0", "increasing")  # the second class is "well", of which there are fewer the larger x0 is
-    session.add("x0 > -0.5")
-    with pytest.raises(InvalidInputError, match="both ways"):
-        session.add("0 < x0 <= 1")
-    with pytest.raises(InvalidInputError, match="must not be negative"):
-        session.fix(session.rules[-1].rank, -0.3)
-    edited = session.finish()
-    assert "x0 > -0.5" not in {row.text for row in edited.rules_}
-    along = np.repeat(X[:5], 30, axis=0)
-    along[:, 0] = np.tile(np.linspace(-3, 3, 30), 5)
-    assert (np.diff(edited.decision_function(along).reshape(5, 30), axis=1) >= 0.0).all()
-    three, (X, y) = fit("three"), draw("three")
-    with pytest.raises(InvalidInputError, match="for two classes"):
-        three.edit(X, y).monotone("x0", "increasing")
-
-
-def test_fixed_weights_are_exact_and_can_be_freed():
-    for kind, weight in (("two", 0.3), ("number", -4.25), ("poisson", 0.125)):
-        model, (X, y) = fit(kind), draw(kind)
-        session = model.edit(X, y)
-        session.drop(2)
-        before = freeze(session)[0]
-        session.fix(1, weight)
-        session.add("x0 > 0.9")
-        assert {row.rank: row.coefficient for row in session.rules}[1] == weight
-        assert (
-            session.finish().coef_[[row.text for row in session.finish().rules_].index(model.rules_[0].text)] == weight
-        )
-        session.undo()
-        session.fix(1, None)
-        for number, (_, coefs, *_) in freeze(session)[0].items():
-            np.testing.assert_allclose(np.frombuffer(coefs), np.frombuffer(before[number][1]), atol=1e-7, rtol=1e-6)
-
-
-def test_merged_rules_hold_where_either_does():
-    X, y = load("pima", return_X_y=True)
-    model = RuleEnsembleClassifier(terms="rules", n_candidates=100, max_terms=6, honest_cv=False, random_state=0).fit(
-        X, y
-    )
-    n_merged = 0
-    for first in range(1, len(model.rules_) + 1):
-        for second in range(1, len(model.rules_) + 1):
-            session = model.edit(X, y)
-            with contextlib.suppress(InvalidInputError):  # rules that have nothing in common
-                session.merge(first, second)
-            if len(session.log) == 1:
-                continue
-            held = model.transform_rules(X)[:, [first - 1, second - 1]].any(axis=1)
-            merged = session._states[-1].terms[first].term
-            assert second not in session._states[-1].terms
-            assert merged.holds(X.T)[held].all()
-            assert set(merged.features) <= set(model.model_.terms[first - 1].features)
-            n_merged += 1
-    assert n_merged > 3
-
-
-def test_rounded_thresholds_are_those_that_are_printed():
-    model, (X, y) = fit("number"), draw("number")
-    session = model.edit(X, y)
-    session.replace(1, "x0 > 0.12345 and x1 <= 0.98765 and x2 >= -0.4321")
-    session.round({1: 2})
-    assert session.rules[0].text == "x0 > 0.12 and x1 <= 0.99 and x2 >= -0.43"
-    assert session.round({1: 3}).words.startswith("Rounded nothing")
-    assert session.rules[0].term.holds(np.array([[1.0], [0.0], [-0.43], [0.0]])).all()
-
-
-def test_without_rows_what_is_left_keeps_its_weight():
-    for kind in KINDS:
-        model, (X, _) = fit(kind), draw(kind)
-        session = model.edit()
-        edit = session.drop(1, note="why not")
-        assert (edit.before, edit.after, edit.change, edit.moved) == (None, None, None, ())
-        assert "no rows" in repr(edit)
-        edited = session.finish()
-        np.testing.assert_array_equal(edited.coef_, np.delete(model.coef_, 0, axis=-1))
-        assert [row.text for row in edited.rules_] == [row.text for row in model.rules_][1:]
-        assert [row.support for row in edited.rules_] == [row.support for row in model.rules_][1:]
-        scores = [one.intercept_ + one.transform_rules(X) @ one.coef_.T for one in (model, edited)]
-        np.testing.assert_allclose(scores[0].mean(axis=0), scores[1].mean(axis=0), atol=1e-6)
-        for do in (
-            lambda s: s.add("x0 > 1"),
-            lambda s: s.replace(2, "x0 > 1"),
-            lambda s: s.round(),
-            lambda s: s.merge(2, 3),
-        ):
-            before = freeze(session)
-            with pytest.raises(InvalidInputError, match=r"this session has no rows; open it by|has no thresholds"):
-                do(session)
-            assert freeze(session) == before
-
-
 def test_a_session_without_edits_gives_the_model_as_it_is():
     model, (X, y) = fit("two"), draw("two")
     same = model.edit(X, y).finish()
@@ -329,16 +209,3 @@ def test_rates_are_edited_by_their_exposure():
     rates = [claims[part].sum() / years[part].sum() for part in (~here, here)]
     np.testing.assert_allclose(np.sort(np.unique(edited.predict(X))), rates, rtol=0.05)
     assert edited.rules_[0].mean_target == pytest.approx(rates[1])
-
-
-def test_a_list_can_lose_all_its_terms():
-    model, (X, y) = fit("two"), draw("two")
-    session = model.edit(X, y)
-    for number in range(1, len(model.rules_) + 1):
-        session.drop(number)
-    edited = session.finish()
-    assert len(edited.rules_) == 0
-    np.testing.assert_allclose(edited.predict_proba(X)[:, 1], np.mean(y == "well"), atol=1e-9)
-    assert session.log[-1].after.loss > session.log[0].after.loss
-    assert isinstance(session, EditSession)
-    assert "no terms" in repr(session)

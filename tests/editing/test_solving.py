@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from edited_lists import KINDS, FromScratch, draw, fit
-from rulegrove.editing.families import OfClasses, OfNumbers, OfRates
+from edited_lists import FAMILIES, KINDS, FromScratch, draw, fit, make_problem
 from rulegrove.editing.solving import Layout, solve
-
-FAMILIES = [OfClasses(2), OfClasses(3), OfNumbers(), OfRates(1.0), OfRates(1.4), OfRates(2.0)]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -36,15 +33,6 @@ def test_several_classes_are_those_of_a_fit_from_scratch():
     scratch = FromScratch(edited, session.log[0].step["ridge"], X, y)
     *_, predict = scratch.fit(np.arange(len(y)))
     np.testing.assert_allclose(edited.predict_proba(X), predict(scratch.terms / scratch.spreads), atol=1e-6)
-
-
-def make_problem(family, seed=0):
-    rng = np.random.default_rng(seed)
-    values = np.column_stack([np.ones(40), rng.integers(0, 2, (40, 3)), rng.normal(size=40)])
-    goals = rng.random((40, family.n_outputs)) + 0.1
-    if isinstance(family, OfClasses) and family.n_outputs > 1:
-        goals /= goals.sum(axis=1, keepdims=True)
-    return values, np.clip(goals, 0.0, 1.0), rng.random(40)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
@@ -83,15 +71,3 @@ def test_weights_of_given_signs_are_the_best_of_these(family, seed):
     np.testing.assert_allclose(slope[inside], 0.0, atol=1e-9)
     assert (slope[found == low] >= -1e-9).all()
     assert (slope[found == high] <= 1e-9).all()
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
-def test_derivatives_are_those_of_the_loss(family):
-    rng, step = np.random.default_rng(0), 1e-5
-    scores, (_, goals, _) = rng.normal(size=(40, family.n_outputs)), make_problem(family)
-    for output in range(family.n_outputs):
-        moved = step * np.eye(family.n_outputs)[output]
-        rise = (family.lose(scores + moved, goals) - family.lose(scores - moved, goals)) / (2 * step)
-        np.testing.assert_allclose(family.slope(scores, goals)[:, output], rise, atol=1e-6)
-        bend = (family.slope(scores + moved, goals) - family.slope(scores - moved, goals)) / (2 * step)
-        np.testing.assert_allclose(family.bend(scores, goals)[:, :, output], bend, atol=1e-6)

@@ -7,9 +7,11 @@ from sklearn.linear_model import LogisticRegression, Ridge, TweedieRegressor
 
 import target_kinds
 from rulegrove import RuleEnsembleClassifier, RuleEnsembleRegressor
+from rulegrove.editing.families import OfClasses, OfNumbers, OfRates
 
 RATES = list(target_kinds.RATES)
 KINDS = ["two", "three", "number", "lines", *RATES]
+FAMILIES = [OfClasses(2), OfClasses(3), OfNumbers(), OfRates(1.0), OfRates(1.4), OfRates(2.0)]
 QUICK = {"n_candidates": 60, "max_terms": 5, "honest_cv": False, "random_state": 0, "n_jobs": 1}
 
 
@@ -73,3 +75,25 @@ class FromScratch:
         """Return a function that predicts rows by their positions."""
         *_, predict = self.fit(rows)
         return lambda here: predict(self.terms[here] / self.spreads)
+
+
+def freeze(session):
+    """All that a session is, for comparison bit for bit."""
+    state = session._states[-1]
+    terms = {
+        n: (own.term, *(part.tobytes() for part in (own.coefs, own.free, own.fixed))) for n, own in state.terms.items()
+    }
+    solved = None if state.solved is None else state.solved.tobytes()
+    rest = (state.intercepts.tobytes(), state.next_number, state.forbidden, state.directions.tobytes(), state.ridge)
+    counts = None if state.counts is None else (state.counts.terms, state.counts.values.tobytes())
+    return terms, solved, rest, counts, session.log, session.script()
+
+
+def make_problem(family, seed=0):
+    """Return terms, mean targets and weights of forty lines."""
+    rng = np.random.default_rng(seed)
+    values = np.column_stack([np.ones(40), rng.integers(0, 2, (40, 3)), rng.normal(size=40)])
+    goals = rng.random((40, family.n_outputs)) + 0.1
+    if isinstance(family, OfClasses) and family.n_outputs > 1:
+        goals /= goals.sum(axis=1, keepdims=True)
+    return values, np.clip(goals, 0.0, 1.0), rng.random(40)

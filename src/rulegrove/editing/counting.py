@@ -18,7 +18,7 @@ from rulegrove.editing.families import Family, OfClasses, OfNumbers
 from rulegrove.estimators.model import BLOCK_ROWS
 from rulegrove.rules.rule import Rule
 
-RULES_AT_ONCE = 8  # a bit of a byte for each
+HELD_AT_ONCE = 32  # rules: a byte for each of them and each row
 MOST_PARTS = 2**20  # that lines may fall into at once: they are counted in cache
 
 
@@ -78,7 +78,13 @@ class Rows:
     @property
     def loss_unit(self) -> float:
         """What losses are multiplied by to be those of the user."""
-        return float(self.scale**self.family.degree)
+        with np.errstate(over="ignore", under="ignore"):  # numbers may be such that their squares are none
+            return float(np.float64(self.scale) ** self.family.degree)
+
+    @property
+    def error_unit(self) -> float:
+        """Likewise errors, which of numbers are roots."""
+        return self.scale if isinstance(self.family, OfNumbers) else self.loss_unit
 
     def hold(self, rules: Sequence[Rule]) -> ByteArray:
         """Return where rules hold, an ndarray of shape (n_rules, n_rows)."""
@@ -152,17 +158,17 @@ class Counts:
         new = [rule for rule in dict.fromkeys(rules) if rule not in self.terms]
         if not new:
             return self
-        places, values, start = self.places, self.values, 0
-        while start < len(new):
-            n_bits = min(RULES_AT_ONCE, max(1, (MOST_PARTS // len(values)).bit_length() - 1))
-            held = self.rows.hold(new[start : start + n_bits])
-            bits = np.arange(len(held), dtype=np.uint8)
-            parts = (places << len(held)) | np.bitwise_or.reduce(held << bits[:, None])
-            filled = np.bincount(parts, minlength=len(values) << len(held)) > 0
-            places = (np.cumsum(filled) - 1)[parts]
-            lines = np.flatnonzero(filled)
-            values = np.hstack([values[lines >> len(held)], (lines[:, None] >> bits) & 1])
-            start += len(held)
+        places, values = self.places, self.values
+        for start in range(0, len(new), HELD_AT_ONCE):
+            held = self.rows.hold(new[start : start + HELD_AT_ONCE])
+            while len(held):
+                n_bits = min(len(held), 8, max(1, (MOST_PARTS // len(values)).bit_length() - 1))
+                bits = np.arange(n_bits, dtype=np.uint8)
+                parts = (places << n_bits) | np.bitwise_or.reduce(held[:n_bits] << bits[:, None])
+                filled = np.bincount(parts, minlength=len(values) << n_bits) > 0
+                places, lines = (np.cumsum(filled) - 1)[parts], np.flatnonzero(filled)
+                values = np.hstack([values[lines >> n_bits], (lines[:, None] >> bits) & 1])
+                held = held[n_bits:]
         sums, products = self.rows.add_up(places, len(values))
         return replace(self, terms=(*self.terms, *new), values=values, places=places, sums=sums, products=products)
 

@@ -54,24 +54,25 @@ def judge(target: Target, before: State, after: State) -> Judged:
         for place, (first, second) in enumerate(family.pairs):
             weighed = (measured[:, :, first] * counts.products[here, fold, place]) @ measured[:, :, second].T
             products += weighed if first == second else weighed + weighed.T
-    means, unit = sums[1:] / sums[0], counts.rows.loss_unit
+    means, units = sums[1:] / sums[0], (counts.rows.loss_unit, counts.rows.error_unit)
     less = np.hstack([-means[:, None], np.eye(4)])
     covariances = less @ products @ less.T / sums[0] ** 2
     apart = np.array([[-1.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 1.0]])
-    loss_se, error_se = np.sqrt(np.maximum(np.diagonal(apart @ covariances @ apart.T), 0.0)) * unit
-    spreads = np.sqrt(np.maximum(covariances.diagonal(), 0.0)) * unit
-    losses, errors = means[0::2] * unit, means[1::2] * unit
-    errors, errors_se = target.tell_error(np.maximum(errors, 0.0), spreads[1::2])
+    loss_se, error_se = np.sqrt(np.maximum(np.diagonal(apart @ covariances @ apart.T), 0.0))
+    spreads = np.sqrt(np.maximum(covariances.diagonal(), 0.0))
+    losses, losses_se = means[0::2] * units[0], spreads[0::2] * units[0]
+    errors, errors_se = target.tell_error(np.maximum(means[1::2], 0.0), spreads[1::2])
     if isinstance(family, OfNumbers):  # of roots
         error_se = error_se / (errors.sum() or 1.0)
-    costs = [Cost(*(float(own[place]) for own in (errors, errors_se, losses, spreads[0::2]))) for place in range(2)]
+    errors, errors_se = errors * units[1], errors_se * units[1]
+    costs = [Cost(*(float(own[place]) for own in (errors, errors_se, losses, losses_se))) for place in range(2)]
     whole = [values @ solved[0].T for values, solved in lists]
     n_otherwise = int(np.bincount(counts.places, minlength=counts.n_lines)[family.differ(*whole)].sum())
     change = Change(
         float(errors[1] - errors[0]),
-        float(error_se),
-        float(losses[1] - losses[0]),
-        float(loss_se),
+        float(error_se) * units[1],
+        float(means[2] - means[0]) * units[0],
+        float(loss_se) * units[0],
         n_otherwise,
         counts.rows.n_rows,
     )

@@ -164,9 +164,10 @@ def monotone(state: State, about: Edited, attribute: str, direction: str) -> Don
                 f"The weight of {number} is fixed at {listed.fixed[0]:g}, which goes against {attribute!r} "
                 f"{direction}; free it first, by coefficient=None."
             )
-    told = f"; dropped {', '.join(map(str, gone))}, which would go both ways" if gone and state.counts else ""
-    told = f"; dropped {', '.join(map(str, gone))}, which would go against it" if gone and not told else told
-    return replace(_leave_out(state, gone), directions=directions), f"Let scores be {direction} in {attribute}{told}"
+    way = "rise" if direction == "increasing" else "fall"
+    why = "which would go against it" if state.counts is None else "which would go both ways"
+    told = f"; dropped {', '.join(map(str, gone))}, {why}" if gone else ""
+    return replace(_leave_out(state, gone), directions=directions), f"Let the score only {way} with {attribute}{told}"
 
 
 OPERATIONS: dict[str, Callable[..., Done]] = {
@@ -269,7 +270,7 @@ def _read_weight(value: Any) -> float:
 
 
 def _leave_out(state: State, numbers: list[int]) -> State:
-    """Return the list without some terms; where nothing is solved for, the mean score stays as it is."""
+    """Return the list without some terms."""
     gone = set(map(int, numbers))
     return replace(state, terms={number: own for number, own in state.terms.items() if number not in gone})
 
@@ -308,7 +309,7 @@ def _check_rules(state: State, terms: Mapping[int, Listed], rules: Mapping[int, 
         if own.term in seen:
             raise InvalidInputError(
                 f"{seen[own.term]} and {number} would be the same rule, {own.term.text(state.features)}; drop one of "
-                "them first."
+                "them first, or leave one as it is."
             )
         seen[own.term] = number
     for rule in rules.values():

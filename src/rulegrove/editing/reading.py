@@ -95,12 +95,13 @@ def _weigh_classes(target: Classes, codes: IntArray, weights: FloatArray | None)
 
 def _find_unit(family: Family, values: FloatArray, weights: FloatArray | None) -> tuple[float, float]:
     """Return what numbers are told by: their mean and standard deviation; rates by their mean alone."""
-    mean = float(np.average(values, weights=weights))
+    most = float(np.abs(values).max()) or 1.0
+    mean = most * float(np.average(values / most, weights=weights))
     if isinstance(family, OfRates):
         if not mean > 0.0:
             raise InvalidInputError("An edit of rates needs a target above 0 in a row that counts; all are 0.")
         return 0.0, mean
-    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights))) or 1.0
+    return mean, most * float(np.sqrt(np.average(((values - mean) / most) ** 2, weights=weights))) or 1.0
 
 
 def _deal(

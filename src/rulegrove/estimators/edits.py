@@ -179,8 +179,8 @@ class Edit:
 
     def __repr__(self) -> str:
         if self.after is None:
-            return f"{self.words}. The session has no rows, so nobody can tell what it costs."
-        lines = [f"{self.words}.", f"given the terms: {self._name(self.show)}"]
+            return f"{cut(self.words)}. The session has no rows, so nobody can tell what it costs."
+        lines = [f"{cut(self.words)}.", f"given the terms: {self._name(self.show)}"]
         lines += [f"the fitted list on rows that it has not seen: {self.fitted}"] if self.honest else []
         lines += [f"{self.otherwise} rows are predicted otherwise"] if self.change else []
         lines += [f"weights that moved most: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}"] if self.moved else []
@@ -247,6 +247,9 @@ class Edits(Sequence[Edit]):
 def html_edits(edits: Sequence[Edit]) -> str:
     """Return edits as a table in HTML."""
     cells = Edits(edits).to_cells()
+    if len(edits) == 1:
+        del cells[""]
     rows = "".join(map(html_row, zip(*cells.values(), strict=True)))
-    head = html_row(cells, "th")
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><p>{SPENT}</p>"
+    known = dict.fromkeys(edit.fitted for edit in edits if edit.fitted)
+    honest = "".join(f" The fitted list on rows that it has not seen: {own}." for own in known)
+    return f"<table><thead>{html_row(cells, 'th')}</thead><tbody>{rows}</tbody></table><p>{SPENT}{honest}</p>"

@@ -203,6 +203,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
     evidence_ : RuleEvidence or None
         With ``evidence="split"``, or rows of their own given to `fit`: how each rule does on rows that did not choose
         it, which rules are established and which are suggestions; ``print(evidence_.to_text())``.
+    edits_ : Edits or None
+        What people changed of the list, if it comes from `edit`.
     settings_ : dict
         Parameters that were left to be settled, by "auto" or by a `preset`, with what was used. After a second solve
         ``settings_["ridge"]`` has the ridges of rules and of linear terms, in units of the variance of each term.
