@@ -97,7 +97,7 @@ def switch(page, number):
 
 
 def read_script(page):
-    return json.loads(page.locator("#bench-script").text_content().split("edits.json:\n")[1])
+    return json.loads(page.locator("#bench-script").text_content().split("\n\n")[1])
 
 
 def sliders(page):

@@ -47,6 +47,7 @@ function startOutputs() {
     state.output = Number(choice.value);
     tellRules();
     showModel();
+    if (workbench.now !== null) showBench();
   });
 }
 

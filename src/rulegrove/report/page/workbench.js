@@ -86,9 +86,9 @@ function travel(from, to) {
   setSteps(from.pop());
 }
 
-// The rest of the page.
+// The rest of the page, which is of the fitted lists again while the workbench is closed.
 function followBench() {
-  state.edited = workbench.steps.length ? describeEdited(workbench.now) : null;
+  state.edited = workbench.steps.length && !byId("bench-body").hidden ? describeEdited(workbench.now) : null;
   showModel();
 }
 
@@ -262,6 +262,7 @@ function showBench() {
   byId("bench-redo").disabled = !workbench.undone.length;
   byId("bench-save").disabled = !steps.length;
   byId("bench-copy").disabled = !steps.length;
+  byId("bench-keep").disabled = !steps.length;
   showCompared();
   showScript();
 }
@@ -290,11 +291,11 @@ function showCompared() {
   const otherwise = countOtherwise(fitted, workbench.now);
   const what = bench.family === "number" ? "by more than a tenth of a standard deviation" : "as another class";
   const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted otherwise, ${what}.`;
-  box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(["#", "Fitted", "Now", "Weight", "Now"], rows)));
+  box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(["#", "Fitted rule", "Rule now", "Fitted weight", "Weight now"], rows)));
 }
 
 function showScript() {
-  byId("bench-script").textContent = `${writeCommand()}\n\nedits.json:\n${writeScript()}`;
+  byId("bench-script").textContent = `${writeCommand()}\n\n${writeScript()}`;
 }
 
 function copyCommand() {
@@ -302,7 +303,7 @@ function copyCommand() {
     byId("bench-told").textContent = words;
   };
   byId("bench-details").open = true;
-  navigator.clipboard.writeText(byId("bench-script").textContent).then(done("Copied: the command, and the script to keep as edits.json."), done("The browser does not allow copying; take the text below."));
+  navigator.clipboard.writeText(byId("bench-script").textContent).then(done("Copied: the command, and below it the script for edits.json."), done("The browser does not allow copying; take the text below."));
 }
 
 function openBench() {
@@ -313,7 +314,10 @@ function openBench() {
   byId("bench-switch").textContent = open ? "Close the workbench" : "Change the list";
   document.documentElement.toggleAttribute("data-bench", open);
   byId("line-knobs").hidden = open || front === null;
-  if (!open) return;
+  if (!open) {
+    followBench();
+    return;
+  }
   if (front !== null) state.line = front.chosen;
   if (workbench.base === null) {
     workbench.base = solveList(fittedList, { list: fittedList, solved: bench.solved });
@@ -329,7 +333,7 @@ function openBench() {
 function describeLines() {
   if (bench.min_count === 1) return "";
   const [error, loss] = ["error", "loss"].map((name) => `${bench[`${name}_name`]} ${showCost(name, bench.exact[name])}`);
-  return `, put together in ${plural(N_LINES, "line")} of at least ${plural(bench.min_count, "row")}, which count as the same; on the rows themselves the refitted list has ${error} and ${loss}`;
+  return `, put together in ${plural(N_LINES, "line")} of at least ${bench.min_count} that are much alike. So figures are a little off: on the rows themselves the refitted list has ${error} and ${loss}`;
 }
 
 function startBench() {
@@ -337,12 +341,14 @@ function startBench() {
   byId("bench-link").hidden = bench === null;
   if (bench === null) return;
   byId("bench-about").textContent =
-    `Switch rules off, drag thresholds, merge rules: weights are solved for at once, on ${plural(bench.n_rows, "row")}${describeLines()}. ${bench.spent}`;
+    "Switch rules off, drag thresholds, merge rules: all weights are solved for again at once, and the page follows. " +
+    `This is done on ${plural(bench.n_rows, "row")}${describeLines()}. ${bench.spent}`;
   byId("bench-switch").addEventListener("click", openBench);
   byId("bench-undo").addEventListener("click", () => travel(workbench.done, workbench.undone));
   byId("bench-redo").addEventListener("click", () => travel(workbench.undone, workbench.done));
   byId("bench-save").addEventListener("click", () => saveText("edited.json", writeModel()));
   byId("bench-copy").addEventListener("click", copyCommand);
+  byId("bench-keep").addEventListener("click", () => saveText("edits.json", writeScript()));
   byId("bench-author").addEventListener("input", showScript);
   byId("bench-compare").addEventListener("toggle", showCompared);
 }
