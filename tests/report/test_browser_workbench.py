@@ -297,6 +297,42 @@ def test_comparing_with_the_fitted_model(show, benches):
     assert len(page.locator("#bench-compared tbody tr").all()) == len(model.rules_)
 
 
+def test_a_closed_workbench_shows_the_fitted_list(show):
+    """Closed, the page is of the fitted lists again; opened again, of the changed one."""
+    page = show("two")
+    count = page.locator("#rules-count").inner_text()
+    switch(page, 1)
+    wait(page, "state.edited !== null")
+    assert page.locator("#rules-count").inner_text() != count
+    assert page.locator("#line").is_hidden()
+    page.locator("#bench-switch").click()
+    assert page.locator("#rules-count").inner_text() == count
+    assert page.locator("#line").is_visible()
+    page.locator("#line").press("Home")
+    page.locator("#bench-switch").click()
+    assert page.locator("#rules-count").inner_text() != count
+    assert card(page, 1).get_attribute("class") == "bench-off"
+
+
+def test_an_edited_list_is_edited_again(browser, benches, tmp_path):
+    """The page of an edited model, which has no front, has a workbench, and its file the logs of both sessions."""
+    model, table, y = benches[1]["two"]
+    session = model.edit(table, y)
+    session.drop(1)
+    write_report(session.finish(), tmp_path / "again.html", table, y, workbench=True)
+    page = browser.new_page()
+    page.goto((tmp_path / "again.html").as_uri())
+    page.locator("#bench-switch").click()
+    switch(page, 2)
+    with page.expect_download() as waiting:
+        page.locator("#bench-save").click()
+    waiting.value.save_as(tmp_path / "edited.json")
+    page.close()
+    edited = load_model(tmp_path / "edited.json")
+    assert [own.operation for own in edited.edits_] == ["open", "drop", "open", "drop"]
+    assert len(edited.rules_) == len(model.rules_) - 2
+
+
 def test_copying_the_command(show):
     page = show("lines")
     switch(page, 1)

@@ -29,8 +29,11 @@ def report(
         bool, typer.Option("--workbench", help="Let readers change the list; the page then holds counts of the rows.")
     ] = False,
     min_count: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Rows that each line of these counts is about, at least.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Rows that each line of these counts is about, at least.", show_default="5"
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,6 +54,12 @@ def report(
     alone = [option for option, name in beside.items() if name is not None and not target]
     if alone:
         raise InvalidInputError(f"`--{alone[0]}` is read beside the `--target`; give that, too.")
+    if workbench and not target:
+        raise InvalidInputError(
+            "`--workbench` solves for weights on rows whose target is known; give `--data` and `--target` as well."
+        )
+    if min_count is not None and not workbench:
+        raise InvalidInputError("`--min-count` is about the rows of a `--workbench`; give that, too.")
     fitted = read_model(model)
 
     from rulegrove.report import write_report
@@ -66,8 +75,7 @@ def report(
     elif target:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
     about = f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"
-    bench = min_count if workbench else False
-    write_report(fitted, output, X, y, title=title or about, workbench=bench, **known)
+    write_report(fitted, output, X, y, title=title or about, workbench=min_count or workbench, **known)
     note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

@@ -2,6 +2,7 @@
 
 const LATER = 150; // milliseconds after which the rest of the page follows
 const MOST_VALUES = 20; // of a slider
+const FAR = 0.2; // of the loss
 const BEFORE_MERGE = "not merged";
 
 const workbench = { steps: [], undone: [], done: [], base: null, now: null, notes: new Map(), costs: new Map(), dragged: null };
@@ -323,6 +324,7 @@ function openBench() {
     workbench.base = solveList(fittedList, { list: fittedList, solved: bench.solved });
     workbench.now = workbench.base;
     byId("bench-list").replaceChildren(...fittedList.map(makeCard));
+    byId("bench-about").append(tellLinesApart());
     findCosts();
   }
   showBench();
@@ -330,19 +332,22 @@ function openBench() {
 }
 
 // How far lines are from rows.
-function describeLines() {
+function tellLinesApart() {
   if (bench.min_count === 1) return "";
   const [error, loss] = ["error", "loss"].map((name) => `${bench[`${name}_name`]} ${showCost(name, bench.exact[name])}`);
-  return `, put together in ${plural(N_LINES, "line")} of at least ${bench.min_count} that are much alike. So figures are a little off: on the rows themselves the refitted list has ${error} and ${loss}`;
+  const off = Math.abs(costOf(workbench.base).loss - bench.exact.loss) / bench.exact.loss;
+  const far = off > FAR ? `far off: ${plural(bench.n_rows, "row")} are too few for such lines` : "a little off";
+  return ` Rows on one line count as alike, so figures are ${far}. On the rows themselves the refitted list has ${error} and ${loss}.`;
 }
 
 function startBench() {
   byId("bench").hidden = bench === null;
   byId("bench-link").hidden = bench === null;
   if (bench === null) return;
+  const lines = bench.min_count > 1 ? `, put together in ${plural(N_LINES, "line")} of at least ${bench.min_count}` : "";
   byId("bench-about").textContent =
     "Switch rules off, drag thresholds, merge rules: all weights are solved for again at once, and the page follows. " +
-    `This is done on ${plural(bench.n_rows, "row")}${describeLines()}. ${bench.spent}`;
+    `This is done on ${plural(bench.n_rows, "row")}${lines}. ${bench.spent}`;
   byId("bench-switch").addEventListener("click", openBench);
   byId("bench-undo").addEventListener("click", () => travel(workbench.done, workbench.undone));
   byId("bench-redo").addEventListener("click", () => travel(workbench.undone, workbench.done));
