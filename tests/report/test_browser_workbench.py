@@ -13,6 +13,7 @@ from inspected_models import fit
 from rulegrove import RuleEnsembleClassifier, load_model
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.report import write_report
+from rulegrove.rules.parse import parse_rule
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -32,13 +33,35 @@ def make_hostile():
     return RuleEnsembleClassifier(**settings, n_jobs=1).fit(table, y), table, y
 
 
+def make_words():
+    """Days, truth values, missing ones, categories, and whole numbers whose bounds are told as "at least"."""
+    rng = np.random.default_rng(2)
+    n_rows = 300
+    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 900, n_rows), unit="D")
+    table = pd.DataFrame(
+        {
+            "sold": days,
+            "is_member": rng.random(n_rows) < 0.5,
+            "town": rng.choice(["Bonn", "Kiel", "black and white"], n_rows),
+            "age": rng.integers(20, 60, n_rows).astype(float),
+        }
+    )
+    score = (days > "2022-03-01") + 1.5 * table["is_member"] * (table["age"] > 40) + (table["town"] == "Bonn")
+    table.loc[rng.random(n_rows) < 0.2, "age"] = np.nan
+    y = np.where(score + 0.5 * rng.normal(size=n_rows) > 1.4, "yes", "no")
+    given = ["age >= 40 and is_member", "30 < age <= 50 or missing", "sold >= 2022-03-01", "town in {Bonn, Kiel}"]
+    settings = {"n_candidates": 60, "max_terms": 12, "terms": "rules", "honest_cv": False, "random_state": 0}
+    model = RuleEnsembleClassifier(**settings, n_jobs=1, rules=given, force_rules=True)
+    return model.fit(table, y), table, y
+
+
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory):
     """One page of each kind, which holds every row by itself, with what it was made of."""
     folder = tmp_path_factory.mktemp("benches")
     made = {kind: fit(name)[:3] for kind, name in KINDS.items()}
     made = {kind: (model.shorten(8), table, y) for kind, (model, table, y) in made.items()}
-    made["hostile"] = make_hostile()
+    made |= {"hostile": make_hostile(), "words": make_words()}
     for name, (model, table, y) in made.items():
         write_report(model, folder / f"{name}.html", table, y, workbench=1)
     model, table, y = made["two"]
@@ -331,6 +354,33 @@ def test_an_edited_list_is_edited_again(browser, benches, tmp_path):
     edited = load_model(tmp_path / "edited.json")
     assert [own.operation for own in edited.edits_] == ["open", "drop", "open", "drop"]
     assert len(edited.rules_) == len(model.rules_) - 2
+
+
+@pytest.mark.parametrize("name", ["words", "hostile", "two"])
+def test_words_are_read_back_as_they_are_meant(show, benches, name):
+    """Whatever a slider can say is read by Python as the very rule that holds on the page."""
+    page = show(name)
+    model = benches[1][name][0]
+    features = model.model_.features
+    said = page.evaluate("""() => fittedList.filter(term => term.conditions !== undefined).flatMap(term =>
+      term.conditions.flatMap((own, k) => own.categories !== undefined || own.never ? [] :
+        bench.columns[own.column].cuts.flatMap((_, place) => ["low", "high"].flatMap(side => {
+          const moved = { ...own, [side]: own[side] === null ? null : place };
+          if (moved.low !== null && moved.high !== null && moved.low >= moved.high) return [];
+          const conditions = term.conditions.map((one, at) => at === k ? moved : one);
+          return [[tellConditions(conditions), conditions.map(writeCondition)]];
+        }))))""")
+    assert len(said) > 40
+    days = {place for place, feature in enumerate(features) if feature.part == "date"}
+    for words, conditions in said:
+        rule = parse_rule(words, features)
+        assert rule.text(features) == words
+        for own, other in zip(rule.conditions, conditions, strict=True):
+            bounds = [other.get("lower", -np.inf), other.get("upper", np.inf)]
+            assert own.feature == other["feature"]
+            assert own.missing == other.get("missing", False)
+            if own.feature not in days and not features[own.feature].boolean:
+                assert [own.lower, own.upper] == bounds
 
 
 def test_copying_the_command(show):

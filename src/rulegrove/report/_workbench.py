@@ -1,6 +1,7 @@
 """What the page needs to change a list and to solve for its weights: rows in lines, thresholds, a model file."""
 
 import base64
+import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -274,9 +275,10 @@ def _recall_honest(model: BaseRuleEnsemble) -> Any:
 
 
 def _make_template(model: BaseRuleEnsemble, state: State) -> str:
-    """Return the model file of the fitted list solved for again; the page puts other terms in the place of its own."""
+    """Return the model file of the fitted list solved for again, to put other terms in: compressed, in base64."""
     earlier = Edits(model.edits_ or ())
     document = json.loads(dump_model(finish_model(model, recall_state(model), state, earlier)))
     changed = {"terms": [], "held_out": None, "edits": encode_edits(earlier)}
     del document["checksum"]
-    return json.dumps({**document, **changed}, separators=(",", ":"))
+    text = json.dumps({**document, **changed}, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -15,6 +15,7 @@ SCRIPTS = (  # in this order
     "solve.js",
     "follow.js",
     "saving.js",
+    "cards.js",
     "workbench.js",
     "front.js",
     "rules.js",

@@ -82,8 +82,9 @@ function writeTerms(found) {
 }
 
 // The model file: that of the fitted list, with the edited one in its place.
-function writeModel() {
-  const document = JSON.parse(bench.template);
+async function writeModel() {
+  const [packed] = unpack([bench.template]);
+  const document = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   const found = workbench.now;
   return JSON.stringify({
     ...document,
