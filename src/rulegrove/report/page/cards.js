@@ -1,6 +1,7 @@
 // A card for each fitted term: a switch, its weight, a slider for each threshold, what it would cost to drop it.
 
 const MOST_VALUES = 20; // of a slider
+const SHOWN_CLASSES = 3; // with a weight
 const BEFORE_MERGE = "not merged";
 
 const cards = new Map(); // by the number of the term
@@ -99,9 +100,14 @@ function lastOf(number) {
   return findTerm(steps.slice(0, gone).reduce(takeStep, fittedList), number);
 }
 
+// The weight of a term; of several classes those that it is most about.
 function tellWeight(number) {
   const place = workbench.now.list.findIndex((term) => term.number === number);
-  return `weight ${signed(giveBack(workbench.now.solved[0])[state.output][1 + place], 3)}`;
+  const weights = giveBack(workbench.now.solved[0]).map((own) => own[1 + place]);
+  if (weights.length === 1) return `weight ${signed(weights[0], 3)}`;
+  const about = weights.flatMap((weight, output) => (workbench.now.list[place].free[output] ? [{ weight, output }] : []));
+  about.sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight));
+  return about.slice(0, SHOWN_CLASSES).map(({ weight, output }) => `${clipped(report.outputs[output], 20)} ${signed(weight, 3)}`).join(", ");
 }
 
 function showSliders(term, card, on) {

@@ -158,8 +158,10 @@ function showCompared() {
   });
   const otherwise = countOtherwise(fitted, workbench.now);
   const what = bench.family === "number" ? "by more than a tenth of a standard deviation" : "as another class";
+  const whose = severalScores() ? ` for ${report.outputs[state.output]}` : "";
+  const heads = ["#", "Fitted rule", "Rule now", `Fitted weight${whose}`, `Weight now${whose}`];
   const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted otherwise, ${what}.`;
-  box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(["#", "Fitted rule", "Rule now", "Fitted weight", "Weight now"], rows)));
+  box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(heads, rows)));
 }
 
 function showScript() {
