@@ -80,6 +80,24 @@ def test_classes_are_known_by_their_words(run, fitted, write, tmp_path):
     assert np.sum(found["lines"][found["front"]["chosen"]]["check"]["charts"]["counts"]) == 300
 
 
+def test_a_workbench(run, refuse, fitted, tmp_path):
+    """Asked for, the page is that of the library with a workbench of so many rows a line; never without rows."""
+    model, data = fitted
+    output = tmp_path / "report.html"
+    table = read_table(data)
+    X, y = table.drop_columns([TARGET]), np.asarray(table[TARGET].to_pylist())
+    rows = ("--data", data, "--target", TARGET)
+    for options, min_count in ((("--workbench",), 5), (("--workbench", "--min-count", "9"), 9)):
+        run("report", model, *rows, *options, "-o", output)
+        expected = make_report(load_model(model), X, y, title=f"Rules for {TARGET}", workbench=min_count)
+        assert output.read_text(encoding="utf-8") == expected
+        assert read_data(output)["workbench"]["min_count"] == min_count
+    other = tmp_path / "other.html"
+    refuse("report", model, "--data", data, "--workbench", "-o", other, says="give `--data` and `--target` as well")
+    refuse("report", model, *rows, "--min-count", "9", "-o", other, says="`--min-count` is about the rows of a")
+    assert not other.exists()
+
+
 def test_errors(refuse, run, fitted, write, tmp_path):
     model, data = fitted
     output = tmp_path / "report.html"

@@ -39,10 +39,21 @@ def report(
     event: options.Event = None,
     entry: options.Entry = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    workbench: Annotated[
+        bool, typer.Option("--workbench", help="Let readers change the list; the page then holds counts of the rows.")
+    ] = False,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Rows that each line of these counts is about, at least.", show_default="5"
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write an interactive page about a model for any browser; it needs no network.
+
+    With --workbench its reader can switch rules off, drag thresholds, merge rules and save what comes of it.
 
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """
@@ -57,6 +68,12 @@ def report(
     alone = [option for option, name in beside.items() if name is not None and not target]
     if alone:
         raise InvalidInputError(f"`--{alone[0]}` is read beside the `--target`; give that, too.")
+    if workbench and not target:
+        raise InvalidInputError(
+            "`--workbench` solves for weights on rows whose target is known; give `--data` and `--target` as well."
+        )
+    if min_count is not None and not workbench:
+        raise InvalidInputError("`--min-count` is about the rows of a `--workbench`; give that, too.")
     fitted = read_model(model)
 
     from rulegrove.report import write_report
@@ -72,7 +89,7 @@ def report(
     elif target:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
     about = f"Rules for {' and '.join(target)}" if target else f"Rules of {model.name}"
-    write_report(fitted, output, X, y, title=title or about, **known)
+    write_report(fitted, output, X, y, title=title or about, workbench=min_count or workbench, **known)
     note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         print_json({"report": output, "rows": None if X is None else len(X), "bytes": output.stat().st_size})

@@ -85,19 +85,7 @@ class EditSession:
         self._model = model
         words = tuple(map(str, fitted.labels)) if len(fitted.labels) > 2 else ("",)
         self._about = Edited(target, fitted.names, words)
-        coefs = np.atleast_2d(fitted.coefs).T
-        directions = resolve_monotonic(model.monotonic, fitted.features, fitted.names)
-        state = State(
-            fitted.features,
-            {
-                number: Listed(term, own, own != 0.0, np.full(len(own), np.nan))
-                for number, (term, own) in enumerate(zip(fitted.terms, coefs, strict=True), start=1)
-            },
-            np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
-            len(fitted.terms) + 1,
-            frozenset(),
-            np.zeros(len(fitted.features), np.int64) if directions is None else directions,
-        )
+        state = recall_state(model)
         step: dict[str, Any] = {"operation": "open"}
         self._states, self._baseline = [state], state
         if X is None:
@@ -114,7 +102,7 @@ class EditSession:
         cost = judge(target, self._baseline, self._baseline).after
         step |= {"rows": used, "folds": rows.n_folds, "ridge": self._baseline.ridge}
         told = f"Opened on {used:,} rows{drawn}, in {rows.n_folds} folds, with a ridge of {self._baseline.ridge:g}"
-        self._edits = [replace(self._describe(step, told), honest=_recall_cost(model), after=cost)]
+        self._edits = [replace(self._describe(step, told), honest=recall_cost(model), after=cost)]
 
     def drop(self, number: int, *, note: str | None = None, author: str | None = None) -> Edit:
         """Leave a term out.
@@ -337,6 +325,24 @@ class EditSession:
         return Edit(step, printable(words), now, name, meaning.loss_words)
 
 
+def recall_state(model: "BaseRuleEnsemble") -> State:
+    """Return the list as it was fitted, without rows."""
+    fitted = model.model_
+    coefs = np.atleast_2d(fitted.coefs).T
+    directions = resolve_monotonic(model.monotonic, fitted.features, fitted.names)
+    return State(
+        fitted.features,
+        {
+            number: Listed(term, own, own != 0.0, np.full(len(own), np.nan))
+            for number, (term, own) in enumerate(zip(fitted.terms, coefs, strict=True), start=1)
+        },
+        np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
+        len(fitted.terms) + 1,
+        frozenset(),
+        np.zeros(len(fitted.features), np.int64) if directions is None else directions,
+    )
+
+
 def _make_step(operation: str, arguments: Mapping[str, Any], note: Any, author: Any) -> dict[str, Any]:
     """Return an edit as plain values, as JSON has them."""
     step = {"operation": operation, **arguments}
@@ -378,7 +384,7 @@ def _read_step(step: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
     return operation, arguments, about
 
 
-def _recall_cost(model: "BaseRuleEnsemble") -> Cost | None:
+def recall_cost(model: "BaseRuleEnsemble") -> Cost | None:
     """Return the honest error and loss of the fitted list on held-out rows, if they are known."""
     if model.front_ is None:
         return None

@@ -8,7 +8,21 @@ import re
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("draw.js", "state.js", "front.js", "rules.js", "checks.js", "rows.js", "main.js")  # in this order
+SCRIPTS = (  # in this order
+    "draw.js",
+    "state.js",
+    "list.js",
+    "solve.js",
+    "follow.js",
+    "saving.js",
+    "cards.js",
+    "workbench.js",
+    "front.js",
+    "rules.js",
+    "checks.js",
+    "rows.js",
+    "main.js",
+)
 
 
 def assemble(title: str, payload: dict[str, Any]) -> str:

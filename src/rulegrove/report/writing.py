@@ -13,7 +13,7 @@ from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
 from rulegrove.report._checks import check, draw_dependence
 from rulegrove.report._evidence import describe_evidence
-from rulegrove.report._given import Given, predict_given, read_given
+from rulegrove.report._given import predict_given, read_given
 from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
 from rulegrove.report._recurrence import describe_bands, describe_recurrence
 from rulegrove.report._rows import Drawn
@@ -21,6 +21,7 @@ from rulegrove.report._summary import describe_words, summarise, tell_figures, t
 from rulegrove.report._tenths import describe_survival, describe_tenths
 from rulegrove.report._terms import describe_terms, find_base_rates
 from rulegrove.report._votes import describe_votes
+from rulegrove.report._workbench import MIN_COUNT, describe_workbench
 from rulegrove.report.assembly import assemble
 
 SEED = 0  # of the rows that are drawn to be shown, so that equal calls give equal pages
@@ -37,6 +38,7 @@ def write_report(
     offset: Any = None,
     selector: Any = None,
     title: str | None = None,
+    workbench: bool | int = False,
 ) -> None:
     """Write a report of a fitted model: one HTML file that needs no network and no other file.
 
@@ -64,6 +66,10 @@ def write_report(
         Fitted, to show its votes.
     title : str, optional
         By default the name of `y` where it has one.
+    workbench : bool or int, default=False
+        Whether the list can be changed on the page, which then holds counts of the rows given: at most 5,000 of them,
+        drawn at random, put together in lines of 5 rows at least, or of as many as this number says. With 1 every row
+        is told of by itself, and weights are exactly those of ``model.edit(X, y)``.
 
     See Also
     --------
@@ -83,8 +89,8 @@ def write_report(
     >>> file.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
-    page = make_report(model, X, y, training=training, exposure=exposure, offset=offset, selector=selector, title=title)
-    write_whole(path, page)
+    known = {"training": training, "exposure": exposure, "offset": offset}
+    write_whole(path, make_report(model, X, y, **known, selector=selector, title=title, workbench=workbench))
 
 
 def make_report(
@@ -97,12 +103,13 @@ def make_report(
     offset: Any = None,
     selector: Any = None,
     title: str | None = None,
+    workbench: bool | int = False,
 ) -> str:
     """Return the report of a fitted model as the text of an HTML page; see `write_report`.
 
     Parameters
     ----------
-    model, X, y, training, exposure, offset, selector, title
+    model, X, y, training, exposure, offset, selector, title, workbench
         As in `write_report`.
 
     Returns
@@ -124,14 +131,20 @@ def make_report(
         title = f"Rules for {name}" if isinstance(name, str) and name else "Rule ensemble"
     model = check_model(model, "A report")
     given = read_given(model, X, y, training, exposure, offset)
-    return assemble(title, make_payload(model, given, selector, title))
+    terms = list_terms(list_lines(model))
+    drawn = None if given is None else Drawn(given, terms, np.random.default_rng(SEED))
+    bench = None
+    if workbench is not False:
+        shown = np.zeros(0, np.int64) if drawn is None else drawn.rows
+        min_count = MIN_COUNT if workbench is True else workbench
+        bench = describe_workbench(model, X, y, min_count, shown, exposure, offset)
+    return assemble(title, {**make_payload(model, drawn, selector, title), "workbench": bench})
 
 
-def make_payload(model: BaseRuleEnsemble, given: Given | None, selector: Any, title: str) -> dict[str, Any]:
+def make_payload(model: BaseRuleEnsemble, drawn: Drawn | None, selector: Any, title: str) -> dict[str, Any]:
     """Return all that the page shows, for JSON."""
     lines, labels = list_lines(model), list(model.model_.labels)
-    terms = list_terms(lines)
-    drawn = None if given is None else Drawn(given, terms, np.random.default_rng(SEED))
+    terms, given = list_terms(lines), None if drawn is None else drawn.given
     base_rates = find_base_rates(model, given)
     return {
         "title": title,

@@ -60,7 +60,7 @@ def _month_after(bound: float) -> float | None:
     return after if day is not None and day.day == 1 else None
 
 
-def _write_bound(bound: float, feature: Feature, digits: int | None) -> tuple[bool, str]:
+def write_bound(bound: float, feature: Feature, digits: int | None) -> tuple[bool, str]:
     """Return a bound in words, and whether they are of the number after it, or of the month that begins after a day."""
     is_day = feature.part == "date" and date_of(bound) is not None
     after = _month_after(bound) if is_day else _round_after(bound)
@@ -181,8 +181,8 @@ class Condition:
 
     def _interval(self, name: str, feature: Feature, digits: int | None) -> str:
         """Return the bounds of a numeric attribute in words."""
-        at_least, low = _write_bound(self.lower, feature, digits)
-        less_than, high = _write_bound(self.upper, feature, digits)
+        at_least, low = write_bound(self.lower, feature, digits)
+        less_than, high = write_bound(self.upper, feature, digits)
         if self.lower > -math.inf and self.upper < math.inf:
             if self._is_point(feature):
                 return f"{name} = {write_value(self.upper, feature, digits)}"

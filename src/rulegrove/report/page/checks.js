@@ -131,7 +131,7 @@ function showCheck() {
     if (check.charts.roc[state.output].wrong.length) parts.push(drawRoc(check.charts.roc[state.output], whose));
   }
   if (currentLine().tenths !== null) parts.push(drawTenths(currentLine().tenths));
-  if (report.observed !== null && !report.words.multiplies) {
+  if (report.observed !== null && !report.words.multiplies && currentLine().predicted !== null) {
     parts.push(drawScatter(report.observed[Math.min(state.output, report.observed.length - 1)], currentLine().predicted[state.output]));
   }
   if (report.survival !== null) parts.push(...drawSurvival());

@@ -159,7 +159,7 @@ function compareWithChosen() {
 function showLine() {
   if (front === null) return;
   const words = tellLine();
-  byId("line-words").textContent = words;
+  byId("line-words").textContent = state.edited === null ? words : "All below is of the list as you have changed it.";
   const slider = byId("line");
   slider.value = state.line;
   slider.setAttribute("aria-valuetext", words);

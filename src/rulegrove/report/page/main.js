@@ -47,6 +47,7 @@ function startOutputs() {
     state.output = Number(choice.value);
     tellRules();
     showModel();
+    if (workbench.now !== null) showBench();
   });
 }
 
@@ -111,6 +112,7 @@ function start() {
   startTheme();
   startOutputs();
   startFront();
+  startBench();
   startRules();
   startRows();
   showEvidence();

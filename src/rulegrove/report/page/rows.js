@@ -11,6 +11,7 @@ const bits = report.rows === null ? [] : report.rows.bits.map(decodeBits);
 
 function valueOf(term, row) {
   const line = terms.lines[term];
+  if (rulesMade.has(term)) return holdsOn(rulesMade.get(term), shownCodes, row);
   if (line === undefined) return (bits[row][term >> 3] >> (term & 7)) & 1;
   const [lower, upper, missing] = line;
   const value = report.rows.values[row][report.rows.features.indexOf(terms.features[term][0])];

@@ -11,11 +11,12 @@ const state = {
   attribute: -1,
   allRules: false,
   row: 0,
+  edited: null, // what the page shows of the list as it was changed
 };
 
 // The model that is shown, and its part for the class that is looked at.
 function currentLine() {
-  return report.lines[state.line];
+  return state.edited === null ? report.lines[state.line] : state.edited;
 }
 
 function currentOutput() {
