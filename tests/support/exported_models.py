@@ -149,11 +149,11 @@ def _bounds(model, position):
 def small_iris():
     """The model that docs/export.md shows."""
     X, y = load("iris", return_X_y=True)
-    frame = pd.DataFrame(X, columns=["sepal length", "sepal width", "petal length", "petal width"])
+    frame = pd.DataFrame(X, columns=["sepal_length", "sepal_width", "petal_length", "petal_width"])
     model = RuleEnsembleClassifier(n_candidates=50, max_terms=1, terms="rules", random_state=0, n_jobs=1)
     model.fit(frame, np.where(y == "Iris-virginica", "virginica", "other"))
-    rule = Rule((Condition(2, upper=4.85), Condition(3, upper=1.75)))  # whatever was fitted, the page stays as it is
-    model.model_ = replace(model.model_, terms=(rule,), coefs=np.array([-1.674]), intercept=0.738)
+    rule = Rule((Condition(2, upper=5.0), Condition(3, upper=1.5)))  # whatever was fitted, the page stays as it is
+    model.model_ = replace(model.model_, terms=(rule,), coefs=np.array([-3.998779555193626]), intercept=0.9343817898255209)
     return model
 
 

@@ -1,9 +1,14 @@
 """The files that examples of the pages read: where a page says "your table", there is one here."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from rulegrove import datasets
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def write_page_files(folder):
@@ -25,6 +30,8 @@ def write_page_files(folder):
     pima[:399].to_csv(folder / "old.csv", index=False)
     pima[399:].to_csv(folder / "new.csv", index=False)
     (folder / "known.txt").write_text("calls > 3 and months <= 12\n")
+    [edits] = re.findall(r"```json\n(\[\n  \{.operation.*?)```", (DOCS / "command-line.md").read_text(), re.DOTALL)
+    (folder / "edits.json").write_text(edits)
 
 
 def _write(table, folder):
