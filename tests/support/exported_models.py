@@ -153,7 +153,9 @@ def small_iris():
     model = RuleEnsembleClassifier(n_candidates=50, max_terms=1, terms="rules", random_state=0, n_jobs=1)
     model.fit(frame, np.where(y == "Iris-virginica", "virginica", "other"))
     rule = Rule((Condition(2, upper=5.0), Condition(3, upper=1.5)))  # whatever was fitted, the page stays as it is
-    model.model_ = replace(model.model_, terms=(rule,), coefs=np.array([-3.998779555193626]), intercept=0.9343817898255209)
+    model.model_ = replace(
+        model.model_, terms=(rule,), coefs=np.array([-3.998779555193626]), intercept=0.9343817898255209
+    )
     return model
 
 
