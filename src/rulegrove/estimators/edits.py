@@ -1,5 +1,6 @@
 """What people changed of a fitted list: who did what and why, and what it cost given the terms."""
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -235,6 +236,13 @@ class Edits(Sequence[Edit]):
             head: texts for head, texts in cells.items() if any(texts)
         }
 
+    @property
+    def words(self) -> str:
+        """What the figures mean, and those of the fitted list where they are known."""
+        known = dict.fromkeys(edit.fitted for edit in self._edits if edit.fitted)
+        honest = "".join(f" The fitted list on rows that it has not seen: {own}." for own in known)
+        return f"{SPENT}{honest}"
+
     def __repr__(self) -> str:
         if not self._edits:
             return "Edits: none"
@@ -246,10 +254,9 @@ class Edits(Sequence[Edit]):
 
 def html_edits(edits: Sequence[Edit]) -> str:
     """Return edits as a table in HTML."""
-    cells = Edits(edits).to_cells()
+    log = Edits(edits)
+    cells = log.to_cells()
     if len(edits) == 1:
         del cells[""]
     rows = "".join(map(html_row, zip(*cells.values(), strict=True)))
-    known = dict.fromkeys(edit.fitted for edit in edits if edit.fitted)
-    honest = "".join(f" The fitted list on rows that it has not seen: {own}." for own in known)
-    return f"<table><thead>{html_row(cells, 'th')}</thead><tbody>{rows}</tbody></table><p>{SPENT}{honest}</p>"
+    return f"<table><thead>{html_row(cells, 'th')}</thead><tbody>{rows}</tbody></table><p>{html.escape(log.words)}</p>"

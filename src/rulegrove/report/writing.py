@@ -12,6 +12,7 @@ from rulegrove.design.terms import Term
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model
 from rulegrove.report._checks import check, draw_dependence
+from rulegrove.report._edits import describe_edits
 from rulegrove.report._evidence import describe_evidence
 from rulegrove.report._given import predict_given, read_given
 from rulegrove.report._lines import Line, describe_front, describe_line, list_lines, list_terms
@@ -163,6 +164,7 @@ def make_payload(model: BaseRuleEnsemble, drawn: Drawn | None, selector: Any, ti
         "rows": None if drawn is None else drawn.describe(),
         "observed": None if drawn is None else drawn.observed,
         "evidence": describe_evidence(model),
+        "edits": describe_edits(model),
         "votes": describe_votes(selector),
         "recurrence": describe_recurrence(model.front_, lines, terms),
         "survival": describe_survival(given, lines, terms),

@@ -1,4 +1,4 @@
-// Partial dependence, figures of held-out rows and of those given, charts of them; evidence; and the votes.
+// Partial dependence, figures of held-out rows and of those given, charts of them; evidence; edits; and the votes.
 
 const NO_ROWS = "The report was made without a table of rows, so this part is left out.";
 const MANY_CLASSES = 8;
@@ -314,6 +314,16 @@ function showEvidence() {
 }
 
 // Votes of a selector.
+
+function showEdits() {
+  const edits = report.edits;
+  byId("edits").hidden = edits === null;
+  byId("edits-link").hidden = edits === null;
+  if (edits === null) return;
+  byId("edits-about").textContent = edits.words;
+  const rows = edits.rows.map((texts) => texts.map((text) => element("span", { class: "lines" }, text)));
+  byId("edits-list").replaceChildren(table(edits.heads, rows));
+}
 
 function showVotes() {
   const votes = report.votes;

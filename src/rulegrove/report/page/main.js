@@ -116,6 +116,7 @@ function start() {
   startRules();
   startRows();
   showEvidence();
+  showEdits();
   showVotes();
   showAll();
   startPrinting();
