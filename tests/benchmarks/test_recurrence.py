@@ -1,5 +1,7 @@
 """How well chances are calibrated: the shift and the slope are found again, and a small table is measured whole."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from benchmarks.made_tables import LEAST_MEMBERS
@@ -86,8 +88,10 @@ def test_tables_are_had_again_by_their_seeds(kind, seed):
     assert y.dtype.kind == "f" or np.unique(y, return_counts=True)[1].min() >= LEAST_MEMBERS
 
 
-def test_lines_of_other_splits_stay(tmp_path):
+def test_lines_of_other_splits_stay(tmp_path, monkeypatch):
     path = tmp_path / "lines.csv"
+    monkeypatch.setattr(recurrence, "N_RESAMPLES", 10)
+    monkeypatch.setattr(recurrence, "ProcessPoolExecutor", lambda n_workers, mp_context: ThreadPoolExecutor(n_workers))
     for fits in (["default"], ["stable"], ["stable"]):
         measure([("iris", 0, fits)], path)
     lines = read(path)
