@@ -1,7 +1,9 @@
 """Models of every kind with the rows they are shown on, and what their pages hold."""
 
 import json
+import os
 import re
+import shutil
 
 import pytest
 
@@ -24,3 +26,16 @@ def read_page():
         return json.loads(data)
 
     return read_page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, where it and what drives it are installed."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium is not installed: no page was opened")
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -1,8 +1,6 @@
 """The page in a real browser: slider, table, filters, classes, rows, themes, small screens, hostile names."""
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -10,10 +8,6 @@ import pytest
 
 from rulegrove import Glmnet, RuleAttributeSelector, RuleEnsembleClassifier, RuleEnsembleRegressor
 from rulegrove.report import write_report
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: no page was opened")
 
 ATTACK = "</script><img src=x onerror=\"document.title='hacked'\">"
 NAMES = (ATTACK, 'Größe "x"', "emoji 😀", "it's <b>bold</b> & more", "a very long name " + "w" * 60)
@@ -72,14 +66,6 @@ def make_large():
         "letters": (many, X, letters[codes]),
         "towns": (RuleEnsembleRegressor(**SETTINGS, solver="glmnet").fit(table, price), table, price),
     }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,18 +1,12 @@
 """Pages of rates, quantiles, several numbers and survival times in a real browser."""
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
 
 from rulegrove.report import write_report
 from target_models import KINDS, NAMES, RATES, fit, make_rows
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: no page was opened")
 
 MINUS = "\u2212"  # as the page writes it
 FACTORS = [*RATES, "survival"]
@@ -27,14 +21,6 @@ def folder(tmp_path_factory):
         X, y, known = make_rows(kind, seed=1)
         write_report(fit(kind)[0], folder / f"{kind}.html", X, y, **known)
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import os
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -14,10 +12,6 @@ from rulegrove import RuleEnsembleClassifier, load_model
 from rulegrove.exceptions import InvalidInputError
 from rulegrove.report import write_report
 from rulegrove.rules.parse import parse_rule
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page was opened")
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: no page was opened")
 
 KINDS = {"two": "two classes", "three": "three classes", "number": "regression"}
 ATTACK = "</script><img src=x onerror=\"document.title='hacked'\">"
@@ -68,14 +62,6 @@ def benches(tmp_path_factory):
     write_report(model, folder / "lines.html", table, pd.Series(y, name="it's well"), workbench=True)
     write_report(model, folder / "without.html", table, y)
     return folder, made
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
