@@ -239,3 +239,15 @@ def test_a_wide_tolerance_takes_fewer_steps():
     loose, tight = (case.minimise(start, tol=tol) for tol in (1e-3, 1e-13))
     assert loose[2] < tight[2]
     assert case.value(tight[0]) < case.value(loose[0]) < case.value(start)
+
+
+@pytest.mark.parametrize("slope", [0.1, 1.0, 30.0])
+def test_sums_that_a_temperature_is_found_by(slope):
+    rng = np.random.default_rng(0)
+    scores, weights = rng.normal(size=(40, 3)), rng.random(40)
+    shares = softmax(slope * scores, axis=1)
+    means = np.sum(shares * scores, axis=1)
+    below = scores - scores.max(axis=1, keepdims=True)
+    found = kernels.pull_slope(below, weights, slope)
+    variances = np.sum(shares * scores**2, axis=1) - means**2
+    np.testing.assert_allclose(found, (weights @ (means - scores.max(axis=1)), weights @ variances), atol=1e-12)

@@ -339,3 +339,31 @@ def minimise(
         taken += 1
     score(words, lines, rule_ends, line_ends, means, state, scores)
     return taken
+
+
+@njit(nogil=True, error_model="numpy")
+def pull_slope(below: FloatArray, weights: FloatArray, slope: float) -> tuple[float, float]:
+    """Return the weighted sums over rows of the mean and of the variance of scores.
+
+    The mean is that of the shares which the scores, times a slope, say of the outputs.
+
+    Parameters
+    ----------
+    below : ndarray of shape (n_rows, n_outputs)
+        Scores less the largest of their row.
+    weights : ndarray of shape (n_rows,)
+    slope : float
+    """
+    means, variances = 0.0, 0.0
+    for row in range(below.shape[0]):
+        total, first, second = 0.0, 0.0, 0.0
+        for output in range(below.shape[1]):
+            score = below[row, output]
+            part = math.exp(slope * score)
+            total += part
+            first += score * part
+            second += score * score * part
+        first /= total
+        means += weights[row] * first
+        variances += weights[row] * (second / total - first * first)
+    return means, variances

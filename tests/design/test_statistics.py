@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rulegrove.design.bits import BitMatrix, compile_rules
 from rulegrove.design.linear import fit_linear_terms
-from rulegrove.design.statistics import Statistics, collect_statistics
+from rulegrove.design.statistics import Margins, Statistics, collect_margins, collect_statistics
 from rulegrove.rules.rule import Condition, Rule
 
 
@@ -68,6 +68,26 @@ def draw_weights(kind, rng, n_rows):
         "few": rng.choice([0.0, 0.5, 1.0, 3.0], n_rows),
         "many": rng.random(n_rows) + 0.1,
     }[kind]
+
+
+@pytest.mark.parametrize("kind", ["none", "ones", "one number", "few", "many"])
+def test_margins_equal_dense_sums_and_add_up(kind):
+    table, program, linear_terms, y, design, rng = random_problem(0)
+    weights, folds = draw_weights(kind, rng, table.n_rows), rng.integers(-1, 2, table.n_rows)
+    own = np.where(folds < 0, 0.0, 1.0 if weights is None else weights)  # rows without a fold are left out
+    expected = [own.sum(), own @ design, own @ design**2, design.T @ (own[:, None] * y), own @ y]
+    found, parts = Margins.zeros(design.shape[1], y.shape[1]), []
+    for fold in range(2):
+        here = np.where(folds == fold, 0, -1)
+        parts.append(collect_margins(table, program, linear_terms, y, here, weights=weights, block_rows=37))
+        found = found.merge(parts[-1])
+    whole = collect_margins(table, program, linear_terms, y, folds, weights=weights, n_threads=2)
+    for margins in (found, whole):
+        given = [margins.weight, margins.x_sum, margins.x_x, margins.x_y, margins.y_sum]
+        for one, other in zip(given, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    if kind in ("none", "ones"):
+        np.testing.assert_array_equal(found.x_sum[: program.n_rules], whole.x_sum[: program.n_rules])
 
 
 @pytest.mark.parametrize("kind", ["none", "ones", "one number", "few", "many"])

@@ -10,7 +10,7 @@ from typing import Generic
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.columns import Columns
 from rulegrove.design.bits import compile_rules
-from rulegrove.design.statistics import Statistics, collect_statistics
+from rulegrove.design.statistics import Margins, Statistics, collect_margins, collect_statistics
 from rulegrove.engines.base import Batch, Engine, OnProgress, S, Task, group_neighbours
 from rulegrove.engines.reading import Layout, encode_rows
 from rulegrove.estimators._design import Request
@@ -85,35 +85,33 @@ class CountTask:
         """Names of the columns that it needs."""
         return self.rows.layout.columns
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[Statistics]:
-        """Return the statistics of a partition."""
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[Statistics | Margins]:
+        """Return the counts of a partition."""
         n_features = len(self.rows.code.features)
         programs = [compile_rules(request.rules, n_features) for request in self.requests]
-        statistics = [self._empty(request) for request in self.requests]
+        counts = [self._empty(request) for request in self.requests]
         total = 0
         for mark, coded in map(self.rows.read, batches):
             total = (total + mark) % 2**64
             if coded is None:
                 continue
             columns, values, weights, folds = coded
-            for request, program, onto in zip(self.requests, programs, statistics, strict=True):
-                collect_statistics(
-                    columns,
-                    program,
-                    request.linear,
-                    values[:, request.outputs],
-                    request.sides(folds),
-                    weights=weights,
-                    n_threads=n_threads,
-                    onto=onto,
-                )
-        return Marked(tuple(statistics), total)
+            for place, (request, program) in enumerate(zip(self.requests, programs, strict=True)):
+                table = (columns, program, request.linear, values[:, request.outputs], request.sides(folds))
+                onto = counts[place]
+                if isinstance(onto, Margins):
+                    counts[place] = onto.merge(collect_margins(*table, weights=weights, n_threads=n_threads))
+                else:
+                    collect_statistics(*table, weights=weights, n_threads=n_threads, onto=onto)
+        return Marked(tuple(counts), total)
 
-    def _empty(self, request: Request) -> Statistics:
-        """Return statistics of no rows."""
+    def _empty(self, request: Request) -> Statistics | Margins:
+        """Return the counts of no rows."""
         code = self.rows.code
         n_folds = request.count_sides(code.folds.n_folds)
         n_outputs = code.target.n_outputs if request.output is None else 1
+        if not request.pairs:
+            return Margins.zeros(len(request.rules) + request.linear.n_terms, n_outputs)
         return Statistics.zeros(n_folds, len(request.rules), request.linear.n_terms, n_outputs, weighted=code.weighted)
 
 
@@ -151,8 +149,8 @@ def count_over(
     *,
     mark: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Iterator[Statistics]:
-    """Yield the statistics of one request after the other, as many from one pass as a state may hold.
+) -> Iterator[Statistics | Margins]:
+    """Yield the counts of one request after the other, as many from one pass as a state may hold.
 
     Parameters
     ----------
@@ -165,7 +163,8 @@ def count_over(
     """
 
     def count_bytes(request: Request) -> int:
-        return 8 * rows.code.folds.n_folds * (len(request.rules) + request.linear.n_terms) ** 2
+        n_terms = len(request.rules) + request.linear.n_terms
+        return 8 * rows.code.folds.n_folds * (n_terms**2 if request.pairs else n_terms)
 
     for group in group_neighbours(requests, count_bytes, STATE_BYTES):
         yield from run_marked(engine, CountTask(rows, tuple(group)), rows.layout, mark, on_progress)

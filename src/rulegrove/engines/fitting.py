@@ -8,7 +8,7 @@ import numpy as np
 
 from rulegrove._progress import Progress
 from rulegrove.columns import encode_columns, learn_columns
-from rulegrove.design.statistics import Statistics
+from rulegrove.design.statistics import Margins, Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
 from rulegrove.engines.beside import Beside, Known, as_times, list_targets
 from rulegrove.engines.counting import CodedRows, JudgeTask, check_mark, count_over, run_marked
@@ -317,7 +317,7 @@ class TableOfEngine:
             )
         return HashFolds(chance.fold_seed, int(cv))
 
-    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Statistics]:
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Statistics | Margins]:
         """Count candidates over all rows, or as many as `max_gram_rows` allows."""
         rows, mark = self._again(code)
         return count_over(self.engine, rows, requests, mark=mark, on_progress=progress.stage("Counting rules"))

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -265,8 +265,8 @@ def collect_over(engine: Engine, statistics: FitStatistics, mark: int | None = N
         for linear in [pool.terms.linear]
     ]
     rows = CodedRows(layout, code, shift=statistics.n_positions)
-    counted = count_over(engine, rows, requests, mark=mark)
-    pools = tuple(replace(pool, statistics=found) for pool, found in zip(statistics.pools, list(counted), strict=True))
+    counted = cast(list[Statistics], list(count_over(engine, rows, requests, mark=mark)))
+    pools = tuple(replace(pool, statistics=found) for pool, found in zip(statistics.pools, counted, strict=True))
     return replace(statistics, n_positions=engine.n_rows, pools=pools)
 
 

@@ -11,7 +11,7 @@ from rulegrove.design.bits import compile_rules
 from rulegrove.design.evaluated import EvaluatedRules, evaluate_table, fits_as_bits
 from rulegrove.design.linear import LinearTerms
 from rulegrove.design.rows import Rows, collect_rows
-from rulegrove.design.statistics import Margins, Moments, Statistics, collect_statistics
+from rulegrove.design.statistics import Margins, Moments, Statistics, collect_margins, collect_statistics
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._constraints import NO_CONSTRAINTS, Constraints
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
@@ -23,7 +23,7 @@ from rulegrove.walk import Fold
 Candidates = tuple[tuple[Rule, ...], LinearTerms]
 ALL_FOLDS = slice(None)
 TRAINED = slice(1)  # where a single fold is told apart from the others
-Counted = Statistics | EvaluatedRules
+Counted = Statistics | EvaluatedRules  # candidates whose pairs are counted
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Request:
         The only fold that is told apart from the others.
     apart : bool
         Whether all folds are told apart, where none is the only one.
+    pairs : bool
+        Whether pairs of terms are counted, too; without them the counts are `Margins` of all folds.
     """
 
     rules: tuple[Rule, ...]
@@ -47,6 +49,7 @@ class Request:
     output: int | None = None
     held_out: int | None = None
     apart: bool = True
+    pairs: bool = True
 
     @property
     def outputs(self) -> slice:
@@ -208,12 +211,25 @@ def make_design(
 
 def count_requests(
     data: TrainingData, requests: Sequence[Request], folds: IntArray, n_threads: int, progress: Progress
-) -> Iterator[Counted]:
+) -> Iterator[Counted | Margins]:
     """Yield the counts of one request after the other, each from one pass over the rows when it is asked for."""
     for request in requests:
         part = replace(data, targets=data.targets[:, request.outputs])
-        stage = progress.stage("Counting rules")
-        yield count_candidates(part, (request.rules, request.linear), request.sides(folds), n_threads, stage)
+        stage, candidates = progress.stage("Counting rules"), (request.rules, request.linear)
+        if request.pairs:
+            yield count_candidates(part, candidates, request.sides(folds), n_threads, stage)
+        else:
+            yield count_alone(part, candidates, request.sides(folds), n_threads, stage)
+
+
+def count_alone(
+    data: TrainingData, candidates: Candidates, folds: IntArray, n_threads: int, progress: Progress
+) -> Margins:
+    """Return what all rows tell of each candidate by itself."""
+    rules, linear = candidates
+    program = compile_rules(rules, data.columns.n_features)
+    table = (data.columns, program, linear, data.targets, folds)
+    return collect_margins(*table, weights=data.weights, n_threads=n_threads, on_progress=progress)
 
 
 def count_candidates(

@@ -11,7 +11,7 @@ from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
-from rulegrove.design.statistics import Moments
+from rulegrove.design.statistics import Margins, Moments
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._design import (
     ALL_FOLDS,
@@ -56,12 +56,14 @@ class Plan:
         Fold of each row.
     n_folds : int
     honest : bool
-        Whether rules are grown anew without each fold.
+        Whether no rule may have seen the rows that are held out.
     joint : Joint or None
         How outputs are solved together, if they are.
     n_threads : int
     refits : bool
         Whether the terms that the path keeps are solved for once more (`rulegrove.refit`).
+    by_rows : bool
+        Whether these are solved for over rows, so that nothing but sums of each by itself is needed of all rows.
     keeps : bool
         Whether the statistics of solved pools are kept.
     screens : bool
@@ -78,6 +80,7 @@ class Plan:
     joint: Joint | None
     n_threads: int
     refits: bool = False
+    by_rows: bool = False
     keeps: bool = False
     screens: bool = False
 
@@ -93,8 +96,13 @@ class Plan:
 
     @property
     def spares(self) -> bool:
-        """Whether the rules are grown without the rows that are held out, of which a large table has enough."""
-        return self.screens and not self.honest and self.only_fold is not None
+        """Whether the rules of the model are grown without the only fold, which so many rows can do without."""
+        return self.honest and self.only_fold is not None
+
+    @property
+    def regrows(self) -> bool:
+        """Whether rules are grown anew without each fold."""
+        return self.honest and self.validates and not self.spares
 
     def grown_from(self, rows: IntArray) -> IntArray:
         """Return those of the rows that the rules of the model are grown from."""
@@ -222,7 +230,7 @@ class Grown:
 
 
 Item = TypeVar("Item")
-Count = Callable[[Sequence[Request], Progress], Iterator[Counted]]
+Count = Callable[[Sequence[Request], Progress], Iterator[Counted | Margins]]
 
 
 def fit_pools(
@@ -247,14 +255,36 @@ def fit_pools(
     """
     grown = grow_pools(parts, plan, pairs, progress)
     if not plan.screens and parts[0].drawn is not None:
-        counted = count([request for pool in grown for request in pool.requests(plan)], progress)
+        counted = count_pairs(count, grown, plan, progress)
         return [solve_pool(pool, plan, counted, progress) for pool in grown]
     pools = solve_pools(grown, plan, progress)
     if not plan.screens:
         return pools
+    if plan.by_rows:
+        return tally_pools(grown, pools, count, progress)
     kept = [own.keep(pool) for own, pool in zip(grown, pools, strict=True)]
-    counted = count([request for own in kept for request in own.requests(plan)], progress)
+    counted = count_pairs(count, kept, plan, progress)
     return [recount_pool(pool, own, plan, counted) for pool, own in zip(pools, kept, strict=True)]
+
+
+def count_pairs(count: Count, grown: Sequence[Grown], plan: Plan, progress: Progress) -> Iterator[Counted]:
+    """Yield the counts of all requests of some pools."""
+    requests = [request for own in grown for request in own.requests(plan)]
+    return cast(Iterator[Counted], count(requests, progress))
+
+
+def tally_pools(grown: Sequence[Grown], pools: Sequence[Pool], count: Count, progress: Progress) -> list[Pool]:
+    """Return pools with what all rows of the table tell of each term that is to be solved for once more."""
+    columns = [np.unique(np.concatenate([own.columns for own in pool.kept[0]])) for pool in pools]
+    taken = [pool.design.terms.take(own) for pool, own in zip(pools, columns, strict=True)]
+    requests = [
+        Request(terms.rules, terms.linear, own.output, pairs=False) for terms, own in zip(taken, grown, strict=True)
+    ]
+    tallied = []
+    for pool, own, found in zip(pools, columns, count(requests, progress), strict=True):
+        margins = cast(Margins, found).place(own, len(pool.design.terms))
+        tallied.append(replace(pool, design=replace(pool.design, margins=margins)))
+    return tallied
 
 
 def solve_pools(grown: Sequence[Grown], plan: Plan, progress: Progress) -> list[Pool]:
@@ -326,8 +356,8 @@ def grow_pools(
 
     Pools and folds are grown side by side.
     """
-    honest = plan.validates and plan.honest
-    others = [np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)) for fold in range(plan.n_folds if honest else 0)]
+    n_regrown = plan.n_folds if plan.regrows else 0
+    others = [np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)) for fold in range(n_regrown)]
     tasks = [
         (part, rows, own)
         for _, part, (rng, fold_rng) in cycle_parts(parts, pairs)

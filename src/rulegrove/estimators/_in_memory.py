@@ -9,6 +9,7 @@ from rulegrove._progress import Progress
 from rulegrove._typing import IntArray
 from rulegrove._validation import check_groups, check_offset, check_weights, count_threads
 from rulegrove.columns import Columns, as_table, count_rows, learn_columns
+from rulegrove.design.statistics import Margins
 from rulegrove.estimators import autos
 from rulegrove.estimators._design import Counted, Request, count_requests
 from rulegrove.estimators._sampling import (
@@ -119,7 +120,7 @@ class TableInMemory:
         folds, n_folds = assign_folds(cv, data, encoded.codes, self.table, self.split_by, rng, self.groups)
         return GivenFolds(folds, n_folds)
 
-    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted]:
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Progress) -> Iterator[Counted | Margins]:
         """Count candidates over all rows."""
         rows = np.arange(len(self.y))
         values, weights, folds = code.read(self.y, self.weights, rows)

@@ -54,36 +54,46 @@ def refit_pools(
     def learned(part: int) -> IntArray:
         return data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
 
-    def prepare(task: tuple[int, int]) -> tuple[Refit, float]:
-        """Return so many rows of the whole data, or of what is left without a fold, and the weight of the fold."""
-        part, most_rows = task
+    def prepare(part: int, most_rows: int, start: Sequence[Point] | None = None) -> Refit:
+        """Return so many rows of the whole data, or of what is left without a fold."""
         kept = [own for pool in pools for own in pool.kept[part]]
-        rows = held_out[folds[held_out] == part - 1]
-        weight = float(rows.size) if data.weights is None else float(data.weights[rows].sum())
         if likelihood is None:
             numbers = tuple(RefitOfNumbers(one) for one in kept)
-            own = numbers[0] if len(numbers) == 1 else RefitOfSeveral(numbers)
-            return own, weight if kept[0].held_out is None else kept[0].held_out.weight
+            return numbers[0] if len(numbers) == 1 else RefitOfSeveral(numbers)
+        if start is not None:
+            kept = [replace(one, coef=coef / likelihood.unit) for one, (coef, _) in zip(kept, start, strict=True)]
         terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
-        return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), rows), weight
+        judged = held_out[folds[held_out] == part - 1]
+        return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), judged)
+
+    def weigh(part: int) -> float:
+        """Return the weight of the rows that judge."""
+        own = pools[0].kept[part][0].held_out
+        if likelihood is None and own is not None:
+            return own.weight
+        rows = held_out[folds[held_out] == part - 1]
+        return float(rows.size) if data.weights is None else float(data.weights[rows].sum())
+
+    def finish(part: int, of_few: Ridge, of_many: Ridge) -> list[Point]:
+        """Return the coefficients of many rows, which begin with those of few."""
+        refit = searched[part - 1] if part else prepare(0, autos.SEARCH_ROWS)
+        if likelihood is not None and learned(part).size > autos.SEARCH_ROWS:
+            refit = prepare(part, autos.REFIT_ROWS, refit.solve(of_few, ROUGH))
+        return refit.solve(of_many, ROUGH if part else FINE)  # what judges needs no more digits than the search
 
     with one_blas_thread():
         parts = range(1, 1 + n_folds)
-        prepared = run_tasks(prepare, [(part, autos.SEARCH_ROWS) for part in parts], n_threads)
-        refits, weights = [own for own, _ in prepared], [weight for _, weight in prepared]
-        if ridge is None and not sum(weights):
-            return list(pools), None
-        final: list[Refit] = [prepare((0, autos.REFIT_ROWS))[0], *refits]
+        searched = run_tasks(lambda part: prepare(part, autos.SEARCH_ROWS), parts, n_threads)
+        weights = [weigh(part) for part in parts]
         if ridge is None:
-            ridge = choose_ridge(refits, weights, data.n_counted, n_threads)
-        n_learned = learned(1).size if n_folds else 0
-        if (
-            likelihood is not None and n_learned > autos.SEARCH_ROWS
-        ):  # n rows tell as much of coefficients as n times the ridge
-            ridge = ridge.scaled(autos.SEARCH_ROWS / min(n_learned, autos.REFIT_ROWS))
-            final[1:] = [own for own, _ in run_tasks(prepare, [(part, autos.REFIT_ROWS) for part in parts], n_threads)]
-        tolerances = [FINE, *[ROUGH] * n_folds]  # what judges needs no more digits than the search
-        points = run_tasks(lambda task: task[0].solve(ridge, task[1]), zip(final, tolerances, strict=True), n_threads)
+            if not sum(weights):
+                return list(pools), None
+            ridge = choose_ridge(searched, weights, data.n_counted, n_threads)
+        of_few, of_many = ridge, ridge
+        if likelihood is not None and n_folds:  # n rows tell as much of coefficients as n times the ridge
+            n_rows = min(learned(1).size, autos.REFIT_ROWS)
+            of_many = ridge.scaled(autos.SEARCH_ROWS / max(n_rows, autos.SEARCH_ROWS))
+        points = run_tasks(lambda part: finish(part, of_few, of_many), range(1 + n_folds), n_threads)
     refitted, place = [], 0
     for pool in pools:
         outputs = []
@@ -96,7 +106,7 @@ def refit_pools(
             outputs.append(replace(chosen, refitted=own[0], selection=selection))
             place += 1
         refitted.append(replace(pool, outputs=outputs, kept=[]))
-    return refitted, ridge
+    return refitted, of_many
 
 
 def collect_kept(

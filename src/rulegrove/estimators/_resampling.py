@@ -15,7 +15,7 @@ from rulegrove.design.bits import BitMatrix, compile_rules
 from rulegrove.design.linear import join_linear
 from rulegrove.design.statistics import Margins
 from rulegrove.design.terms import Term
-from rulegrove.estimators._design import count_candidates
+from rulegrove.estimators._design import count_alone
 from rulegrove.estimators._fitted import make_model
 from rulegrove.estimators._fitting import Plan, Pool, count_rows, grow_pools, solve_pool, spawn_pairs
 from rulegrove.estimators._refitting import refit_pools
@@ -134,10 +134,7 @@ def _mark(data: TrainingData) -> IntArray:
 
 def _count(data: TrainingData, rules: Sequence[Rule]) -> Margins:
     """Return what the rows say of rules that were offered."""
-    counted = count_candidates(
-        data, (tuple(rules), join_linear([])), _mark(data), 1, Progress().stage("Counting rules")
-    )
-    return counted.keep_rules(np.arange(len(rules))).moments().margins
+    return count_alone(data, (tuple(rules), join_linear([])), _mark(data), 1, Progress().stage("Counting rules"))
 
 
 def _find_point(pool: Pool) -> float:

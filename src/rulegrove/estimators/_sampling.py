@@ -15,6 +15,7 @@ import numpy as np
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature
+from rulegrove.design.statistics import Margins
 from rulegrove.estimators._coding import Coding
 from rulegrove.estimators._design import Counted, Request
 from rulegrove.estimators._training import NEVER_HELD_OUT, Encoded, make_rng
@@ -394,7 +395,7 @@ class Source(Protocol):
         """Deal all rows out to folds."""
         ...
 
-    def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Counted]:
+    def count(self, requests: Sequence[Request], code: RowCode, progress: Any) -> Iterator[Counted | Margins]:
         """Count candidates over all rows."""
         ...
 

@@ -1,6 +1,6 @@
 """Probabilities from scores, fitted on scores of rows that were held out.
 
-SciPy and scikit-learn are loaded by what is fitted with them: the records are also read by who lists rules.
+Compiled loops and scikit-learn are loaded by what is fitted with them: the records are also read by who lists rules.
 """
 
 from dataclasses import dataclass
@@ -192,22 +192,21 @@ class Temperature:
         codes : ndarray of shape (n_rows,)
         weights : ndarray of shape (n_rows,)
         """
+        from rulegrove._likelihood_kernels import pull_slope
+
         columns = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
         n_classes = columns.shape[1]
         share = n_classes / (float(weights.sum()) + n_classes)
         own = columns[np.arange(len(codes)), codes]
         goal = (1.0 - share) * own + share * columns.mean(axis=1)
         most = columns.max(axis=1)
-        below, lacking = columns.T - most, float(weights @ (most - goal))
+        below, lacking = columns - most[:, None], float(weights @ (most - goal))
 
         def pull(log_slope: float) -> tuple[float, float]:
             """Return how fast the cost, which is convex, rises with the slope, and how fast that rises with its log."""
-            slope = np.exp(log_slope)
-            parts = np.exp(slope * below)
-            parts /= parts.sum(axis=0)
-            first = np.sum(below * parts, axis=0)
-            spread = np.sum(below**2 * parts, axis=0) - first**2
-            return float(weights @ first) + lacking, float(slope * (weights @ spread))
+            slope = float(np.exp(log_slope))
+            first, spread = pull_slope(below, weights, slope)
+            return first + lacking, slope * spread
 
         (low, high), place = LOG_SLOPES, 0.0
         while high - low > SLOPE_ACCURACY:  # Newton's steps, but halves of what is left where one leads out of it

@@ -149,8 +149,8 @@ class RuleEnsembleClassifier(ClassifierMixin, BaseRuleEnsemble):
         Whether each fold grows rules of its own, without the rows that it holds out. True: it does, so the error is
         unbiased, at about `cv` times the work. False: all folds share the rules that were grown on all rows. That costs
         nothing, but rules look better on rows they have seen than on new ones. "auto": True, but only for as many folds
-        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. It is
-        False beyond 65,536 rows, and where all rules are given.
+        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. Where
+        there is one, the rules of the model itself are grown without it. It is False where all rules are given.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. They are multiplied into `sample_weight`.
     calibration : {"auto", "temperature", "sigmoid", "isotonic"} or None, default="auto"

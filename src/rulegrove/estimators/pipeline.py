@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from rulegrove._progress import Progress
@@ -187,13 +186,12 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
     parts = target.split(data, settings)
     progress = Progress(settings.verbose)
 
-    def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted]:
+    def count(requests: Sequence[Request], progress: Progress) -> Iterator[Counted | Margins]:
         return source.count(requests, training.code, progress)
 
     def count_rules(rules: Sequence[Rule]) -> Margins:
-        request = Request(tuple(rules), join_linear([]), apart=False)
-        [counted] = source.count([request], training.code, progress)
-        return units.give_margins(counted.keep_rules(np.arange(len(rules))).moments().margins)
+        [counted] = count([Request(tuple(rules), join_linear([]), pairs=False)], progress)
+        return units.give_margins(cast(Margins, counted))
 
     def judge(judging: Judging) -> LineSums:
         return source.judge(judging, training.code, progress)
@@ -228,7 +226,7 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         large,
         fitted,
         held_out,
-        honest=held_out is not None and is_honest(settings, held_out, data, regrown=settled.honest or plan.spares),
+        honest=held_out is not None and is_honest(settings, held_out, data, regrown=plan.honest),
         n_lines=max(terms.linear.n_terms for terms in large.terms)
         if any(ridge.lines < ridge.rules for ridge in ridges)
         else 0,
@@ -369,7 +367,8 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
             check_finite_weights(growth.given.own, data)
     again = refits and settings.is_open("solver") and settings.validates
     large = again and data.drawn is not None
-    if settings.is_open("honest_cv") and (settled.honest or large):
+    honest = settled.honest or (large and settings.is_open("honest_cv"))
+    if honest and settings.is_open("honest_cv"):
         n_folds = autos.count_honest(n_folds, data.n_counted)
     return Plan(
         growth=growth,
@@ -377,10 +376,11 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
         selection=data.units.take_point(solver, settled.selection),
         folds=training.folds,
         n_folds=n_folds,
-        honest=settled.honest,
+        honest=honest,
         joint=joint,
         n_threads=count_threads(settings.n_jobs),
         refits=again,
+        by_rows=target.likelihood is not None,
         screens=large or (again and data.rows.size > autos.SEARCH_ROWS and data.has_many_weights),
         keeps=not refits,
     )
@@ -438,7 +438,7 @@ def tell_settled(settings: Settings, settled: Settled, plan: Plan, ridges: Seque
     found = {
         "solver": settled.solver.given,
         "selection": settled.selection,
-        "honest_cv": settled.honest or plan.spares,
+        "honest_cv": plan.honest,
         "subsample": plan.growth.count_subsample(settled.n_rows),
         "max_features": plan.growth.max_features,
         "tree_loss": plan.growth.loss.name,

@@ -160,8 +160,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Whether each fold grows rules of its own, without the rows that it holds out. True: it does, so the error is
         unbiased, at about `cv` times the work. False: all folds share the rules that were grown on all rows. That costs
         nothing, but rules look better on rows they have seen than on new ones. "auto": True, but only for as many folds
-        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. It is
-        False beyond 65,536 rows, and where all rules are given.
+        as hold out 2,000 rows together: all five below 2,500 rows, two from 5,000 rows on, one from 10,000 on. Where
+        there is one, the rules of the model itself are grown without it. It is False where all rules are given.
     evidence : {"split"}, default=None
         "split" tests the rules on rows that did not choose them: one half of the rows grows, chooses and weights the
         rules, the other half only counts (whole groups stay together, and each class is split alike). The result is
