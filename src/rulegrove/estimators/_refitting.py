@@ -16,7 +16,17 @@ from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
 from rulegrove.likelihoods import Likelihood
 from rulegrove.projection import Point
-from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfNumbers, RefitOfRows, RefitOfSeveral, Ridge, choose_ridge
+from rulegrove.refit import (
+    FINE,
+    ROUGH,
+    Kept,
+    Refit,
+    RefitOfNumbers,
+    RefitOfRows,
+    RefitOfSeveral,
+    Ridge,
+    choose_ridge,
+)
 
 LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
@@ -76,10 +86,15 @@ def refit_pools(
 
     def finish(part: int, of_few: Ridge, of_many: Ridge) -> list[Point]:
         """Return the coefficients of many rows, which begin with those of few."""
-        refit = searched[part - 1] if part else prepare(0, autos.SEARCH_ROWS)
-        if likelihood is not None and learned(part).size > autos.SEARCH_ROWS:
-            refit = prepare(part, autos.REFIT_ROWS, refit.solve(of_few, ROUGH))
-        return refit.solve(of_many, ROUGH if part else FINE)  # what judges needs no more digits than the search
+        n_rows, tol = learned(part).size, ROUGH if part else FINE  # what judges needs fewer digits
+        if part and (likelihood is None or n_rows <= autos.SEARCH_ROWS):
+            return searched[part - 1].solve(of_many, tol)
+        start = None
+        if part:
+            start = searched[part - 1].solve(of_few, ROUGH)
+        elif likelihood is not None and n_rows >= 2 * autos.SEARCH_ROWS:
+            start = prepare(0, autos.SEARCH_ROWS).solve(of_few, ROUGH)
+        return prepare(part, autos.REFIT_ROWS, start).solve(of_many, tol)
 
     with one_blas_thread():
         parts = range(1, 1 + n_folds)

@@ -211,7 +211,8 @@ def _fit(source: Source, target: Target, settings: Settings, *, by_rows: bool, l
         held_out = score_held_out(data, training.folds, runs)
     large = Large.average([large_of(pools) for pools in runs])
     fitted, target = link_large(runs, large, target, data, held_out)
-    fit = finish(runs[0], fitted, target, settled=tell_settled(settings, settled, plan, ridges))
+    told = tell_settled(settings, settled, plan, ridges)
+    fit = finish(runs[0], fitted, target, settled=told, ranks=not lists)
     training = replace(training, data=data)
     fit = replace(fit, names=training.names, n_columns=training.n_columns, training=training)
     if not lists:
@@ -473,8 +474,10 @@ def link_large(
     return target.describe(data, fitted), target
 
 
-def finish(pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: dict[str, Any]) -> Fit:
-    """Make the record of a fit.
+def finish(
+    pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: dict[str, Any], ranks: bool = True
+) -> Fit:
+    """Make the record of a fit of the large model.
 
     Parameters
     ----------
@@ -484,11 +487,13 @@ def finish(pools: Sequence[Pool], fitted: Fitted, target: Target, *, settled: di
     target : Target
     settled : dict
         Settings that were left open, with what was found for them.
+    ranks : bool, default=True
+        Whether its terms are ranked; a line of the front brings terms of its own.
     """
     outputs, model = [chosen for pool in pools for chosen in pool.outputs], fitted.model
     return Fit(
         model=model,
-        rules=target.meaning.rank(fitted),
+        rules=target.meaning.rank(fitted) if ranks else RuleTable(()),
         feature_importances=share_importance(model, fitted.importances),
         paths=PerOutput(chosen.path for chosen in outputs),
         selections=PerOutput(chosen.selection for chosen in outputs),

@@ -77,12 +77,12 @@ def simplify(
     leaders = order[chiefs]
     varies = (ROUNDING * total < support) & (support < (1 - ROUNDING) * total)
     kept = np.flatnonzero(varies & (leaders == np.arange(len(rules))))
-    aliases: dict[int, list[Alias]] = {leader: [] for leader in kept.tolist()}
+    aliases: dict[int, list[Alias]] = {}
     repeats = order[varies[leaders[order]] & (leaders[order] != order)]
     opposite = shared[repeats, leaders[repeats]] <= ROUNDING * total
     for repeat, leader, is_opposite in zip(repeats.tolist(), leaders[repeats].tolist(), opposite.tolist(), strict=True):
-        aliases[leader].append(Alias(rules[repeat], is_opposite))
-    return Simplified(kept, tuple(map(tuple, aliases.values())))
+        aliases.setdefault(leader, []).append(Alias(rules[repeat], is_opposite))
+    return Simplified(kept, tuple(tuple(aliases.get(leader, ())) for leader in kept.tolist()))
 
 
 def thin(
