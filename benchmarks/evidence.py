@@ -2,7 +2,7 @@
 
 Each table is fitted with ``evidence="split"``. What its rules are worth in the population is computed from 200,000 rows
 without noise. A rule on attributes that have nothing to do with the target, nor with any attribute that has, is one
-without effect, against the base rate and given the other terms. The tables of docs/insight.md.
+without effect, against the base rate and given the other terms. The tables of docs/measured.md.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Shared rules against regrown rules in cross-validation: ``python -m benchmarks.honest_cv``.
 
-Error on rows left out and number of terms, mean of five random splits: the table of docs/guide.md.
+Error on rows left out and number of terms, mean of five random splits: the table of docs/defaults.md.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@
 of its own, which ``make .venv-fasterrisk/installed`` sets up. "rounding" takes the rules of our card: coefficients of
 scikit-learn's logistic regression, divided so that the largest is 5, and rounded. Seconds of "rulegrove" are those of
 the card alone, shared among its classes; those of the fit stand beside them. Writes
-``benchmarks/results/scorecards.csv`` and prints the table of docs/scorecards.md.
+``benchmarks/results/scorecards.csv`` and prints the table of docs/measured.md.
 """
 
 import argparse

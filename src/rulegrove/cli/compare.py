@@ -13,18 +13,20 @@ if TYPE_CHECKING:
 
 def compare(
     a: Annotated[Path, typer.Argument(help="Model file, such as last year's.", show_default=False)],
-    b: Annotated[Path, typer.Argument(help="The other one, such as today's.", show_default=False)],
+    b: Annotated[Path, typer.Argument(help="The other model file, such as today's.", show_default=False)],
     data: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Rows to predict by both, best new ones; .csv, .parquet, ...")
+        Path | None, typer.Option(metavar="DATA", help="Rows to predict with both, preferably new ones.")
     ] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", metavar="COL", help="Column of the data to predict, for the errors of both."),
+        typer.Option(
+            "--target", "-t", metavar="COL", help="The column of the data to predict, for the errors of both."
+        ),
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell which rules two models share, and with data for which rows they differ.
+    """Show which rules two models share and, with --data, for which rows they differ.
 
     Examples: rulegrove compare old.json new.json
 

@@ -24,25 +24,25 @@ def edit(
     ],
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data", "-d", help="Table that rules are counted and weights solved for on.", show_default="none"
-        ),
+        typer.Option("--data", "-d", help="A table to count the rules and solve for the weights.", show_default="none"),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COL", help="Column to predict, of the table.")
+        str | None, typer.Option("--target", "-t", metavar="COL", help="The column of the table to predict.")
     ] = None,
     weights: options.Weights = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: edited.json.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save the model to this file, such as edited.json.")
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Edit the list of a model by a script, and tell what each edit costs.
+    """Edit the list of a model by a script, and show what each edit costs.
 
     Operations, with their arguments: drop (number), replace (number, rule), round (thresholds), merge (first, second),
     add (rule), forbid (attribute), fix (number, coefficient), monotone (attribute, direction). Each may have a note and
-    an author. Without --data terms can be dropped, attributes forbidden and weights fixed; others stay as they are.
+    an author. Without --data you can drop terms, forbid attributes and fix weights; the other weights stay the same.
 
     Example: rulegrove edit model.json --script edits.json --data table.csv --target outcome -o edited.json
     """

@@ -22,7 +22,7 @@ def evidence(
         float,
         typer.Option(
             metavar="NUMBER",
-            help="Confidence level of the intervals: of all together in the table, of each alone in --json.",
+            help="Confidence level of the intervals: for all rules together, or with --json for each rule alone.",
         ),
     ] = 0.95,
     false_discovery_rate: Annotated[
@@ -33,7 +33,7 @@ def evidence(
 ) -> None:
     """Test the rules of a model on new rows: which ones hold, and which are only suggestions.
 
-    The rows must be others than those of the fit.
+    Use rows that the fit has not seen.
 
     Example: rulegrove evidence model.json new.csv --target churn
     """

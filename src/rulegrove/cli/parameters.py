@@ -25,12 +25,12 @@ BASIC = {
     "loss": "For numbers: squared (the mean), absolute (the median), huber (outliers count less), quantile, poisson "
     "(counts), gamma (amounts) or tweedie (totals with zeros).",
     "preset": "Aim for a low error (accurate), for few and short rules (readable), or for little time (fast).",
-    "max_terms": "At most this many terms. auto is the shortest list that does as well on held-out rows; none keeps "
-    "all that matter.",
+    "max_terms": "At most this many terms. auto is the shortest list that does as well on held-out rows; none is "
+    "the large model.",
     "terms": "Rules, lines (a line is a weight times a number), or both.",
     "evidence": "With split, half of the rows are kept to test the rules on.",
-    "n_resamples": "Learn this many lists again, each from half of the rows, to tell how often a rule comes back.",
-    "random_state": "Seed for all that is random.",
+    "n_resamples": "Learn this many further lists, each from half of the rows, to see how often a rule comes back.",
+    "random_state": "Seed of all random choices.",
     "n_features_to_select": "How many attributes to keep: a number, or a share such as 0.5.",
     "criterion": "How attributes are judged: by the error without them (loss), or by the rules that use them (votes).",
 }

@@ -40,12 +40,12 @@ def report(
     entry: options.Entry = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     workbench: Annotated[
-        bool, typer.Option("--workbench", help="Let readers change the list; the page then holds counts of the rows.")
+        bool, typer.Option("--workbench", help="Let readers change the list. The page then holds counts of the rows.")
     ] = False,
     min_count: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Rows that each line of these counts is about, at least.", show_default="5"
+            min=1, metavar="N", help="Smallest number of rows in each group of these counts.", show_default="5"
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -53,7 +53,7 @@ def report(
 ) -> None:
     """Write an interactive page about a model for any browser; it needs no network.
 
-    With --workbench its reader can switch rules off, drag thresholds, merge rules and save what comes of it.
+    With --workbench, readers can switch rules off, drag thresholds, merge rules and save the result.
 
     Example: rulegrove report model.json --data new.csv --target churn -o report.html
     """

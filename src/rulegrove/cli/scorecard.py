@@ -12,20 +12,24 @@ from rulegrove.cli.errors import note
 def scorecard(
     model: options.Model,
     data: Annotated[
-        Path, typer.Option(metavar="DATA", help="Rows to count, such as those of the fit.", show_default=False)
+        Path,
+        typer.Option(metavar="DATA", help="Rows to count the rules on, such as those of the fit.", show_default=False),
     ],
     target: options.Target,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Page to print: card.html.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save a page to print to this file, such as card.html.")
+    ] = None,
     points: Annotated[
-        tuple[int, int], typer.Option(metavar="LOW HIGH", help="The fewest and the most points of a rule.")
+        tuple[int, int],
+        typer.Option(metavar="LOW HIGH", help="The smallest and the largest number of points of a rule."),
     ] = (-5, 5),
-    max_rules: Annotated[int, typer.Option(help="Most rules of a card.")] = 10,
+    max_rules: Annotated[int, typer.Option(help="Largest number of rules of a card.")] = 10,
     weights: options.Weights = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Turn a model of classes into points that can be added up with a pencil.
+    """Turn a model of classes into points that can be added up by hand.
 
     Example: rulegrove scorecard model.json --data patients.csv --target outcome -o card.html
     """

@@ -28,7 +28,7 @@ def select(
     quiet: options.Quiet = False,
     **parameters: Any,
 ) -> None:
-    """Find the attributes that matter, by several fits that vote.
+    """Find the attributes that matter, by the votes of several fits.
 
     Example: rulegrove select customers.csv --target churn -o smaller.csv
     """

@@ -62,26 +62,27 @@ class _Repetition:
 class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     r"""Selector of the attributes that a rule ensemble needs.
 
-    Rules are grown and weighted several times, each on half of the rows; the halves come in complementary pairs [2]_.
-    What they say about the attributes decides, by one of two criteria:
+    Rules are grown and weighted several times, each time on half of the rows; the halves come in complementary pairs
+    [2]_. The attributes are then chosen by one of two criteria:
 
-    * ``"loss"``: attributes are taken away one after the other, each time the one that the fits miss least. What a fit
-      loses, if its rules without the attribute take over as far as they can, follows in closed form from a ridge fit of
-      the rules (see `rulegrove.estimators.elimination`). So an attribute is spared when others stand in for it, where
-      ranks by importance keep all of them or none. A repetition votes for an attribute whose loss is above `min_loss`
-      and above that of every shuffled copy of the attributes, which can only matter by chance [3]_. Attributes with
-      `min_votes` votes, and those that would have gone after them, are kept.
-    * ``"votes"``, the paper's [1]_: at each of the penalties the rules of the `n_top` largest coefficients get a vote.
-      A repetition votes for the attributes of all rules that got any; those with `min_votes` votes are kept.
+    * ``"loss"``: attributes are dropped one after the other, each time the one that the fits miss least. The loss of a
+      fit, if its other rules take over as far as they can, follows in closed form from a ridge fit of the rules (see
+      `rulegrove.estimators.elimination`). So an attribute that others can replace is dropped, while a ranking by
+      importance would keep all of them or none. A repetition votes for an attribute whose loss is above `min_loss` and
+      above that of every shuffled copy of the attributes, which can matter only by chance [3]_. Attributes with
+      `min_votes` votes, and those that would have been dropped after them, are kept.
+    * ``"votes"``, the criterion of the paper [1]_: at each of the penalties, the rules with the `n_top` largest
+      coefficients get a vote. A repetition votes for the attributes of all rules that got a vote. Attributes with
+      `min_votes` votes are kept.
 
     Parameters
     ----------
     preset : {"accurate", "readable", "fast"}, default=None
-        For attributes that a model of this preset needs: how rules are grown, as in `RuleEnsembleClassifier`, where
-        parameters are left at their defaults. `settings_` tells what was changed.
+        Grow rules as `RuleEnsembleClassifier` does with this preset, where parameters have their default values.
+        `settings_` shows what was changed.
     criterion : {"loss", "votes"}, default="loss"
-        See above. Votes keep an attribute that is useful now and then in place of a better one, and keep more
-        (``python -m benchmarks.attributes selection``).
+        See above. "votes" may keep an attribute that is useful now and then instead of a better one, and keeps more
+        attributes (``python -m benchmarks.attributes selection``).
     n_top : int, default=20
         Rules that get a vote at each penalty.
     n_repeats : int, default=5
@@ -92,9 +93,9 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Points of each path, from sparse to dense.
     min_loss : float, default=0.003
         Rise of the squared error, as a share of the target's variance, that makes an attribute worth keeping. Only for
-        ``"loss"``; 0 keeps all that matter more than chance.
+        ``"loss"``; 0 keeps all attributes that matter more than their shuffled copies.
     n_features_to_select : int or float, default=None
-        Keep so many attributes, or this fraction of them: those of the least `ranking_`. None leaves the number to the
+        Number or fraction of the attributes to keep: those with the smallest `ranking_`. None leaves the number to the
         criterion.
     task : {"auto", "classification", "regression"}, default="auto"
         What the target is. "auto" takes numbers with a fractional part, or more than 20 distinct ones, for regression.
@@ -105,13 +106,13 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     categorical_features : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of the categorical columns.
     numeric_features : array-like or None, default=None
-        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and words
-        that are none count as missing.
+        Names, positions or mask of text columns to read as numbers: "35%", "$1,234" and "1 234" are numbers, and other
+        words count as missing.
     identifiers : {"auto"}, array-like or None, default="auto"
         Names, positions or mask of columns to leave out. "auto" finds, in a data frame, text and consecutive whole
         numbers that differ in every row, and warns; None leaves out nothing.
     solver : {"glmnet", "fpc", "spgl1", "pathbuild"} or solver, default="glmnet"
-        What finds the coefficients of the rules that vote, of which `importances_` are made.
+        What finds the coefficients of the rules, for votes and `importances_`.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves, the trees and the copies.
     n_jobs : int, default=None
@@ -126,17 +127,17 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
     rule_votes_ : tuple of VotedRule
         Rules among the `n_top` largest coefficients at any penalty, those of the most penalties first.
     ranking_ : ndarray of shape (n_features,)
-        1 for the attribute that is needed most. By ``"loss"`` it is the last one left, by ``"votes"`` the one of the
-        most votes, of several that of the most importance.
+        Rank of each attribute, 1 for the one that is needed most. By ``"loss"`` this is the last one left, by
+        ``"votes"`` the one with the most votes, and among equal votes the one with the largest importance.
     losses_ : ndarray of shape (n_features,)
-        Rise of the squared error, as a share of the target's variance, at the time when each attribute was taken away,
-        the mean of the repetitions. Only for ``"loss"``.
+        Rise of the squared error, as a share of the target's variance, when each attribute was dropped; the mean over
+        the repetitions. Only for ``"loss"``.
     importances_ : ndarray of shape (n_features,)
-        Share of the importance of all rules, the mean of the penalties and the repetitions. The importance of a rule
-        with coefficient a and support s is ``|a| sqrt(s (1 - s))``, shared equally among its attributes. What is
-        lacking to one is that of the shuffled copies.
+        Share of each attribute in the importance of all rules, averaged over penalties and repetitions. The importance
+        of a rule with coefficient a and support s is ``|a| sqrt(s (1 - s))``, shared equally among its attributes. If
+        they add up to less than one, the rest is the importance of the shuffled copies.
     settings_ : dict
-        Parameters that `preset` has changed, with what was used; empty without one.
+        What was used for parameters that `preset` has changed; empty without one.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X has column names.
@@ -147,8 +148,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    `transform` gives a data frame for a data frame (pandas, polars, Arrow), column types and all, and an array for an
-    array; `set_output` asks for another kind.
+    `transform` returns a data frame for a data frame (pandas, polars, Arrow), with its column types, and an array for
+    an array; `set_output` asks for another kind.
 
     References
     ----------

@@ -20,35 +20,36 @@ from rulegrove.survival import StepFunction, concordance, read_survival
 
 
 class RuleEnsembleSurvival(BaseRuleEnsemble):
-    """Rules and linear terms that say how the hazard of an event differs among rows: Cox's model as a short list.
+    """Cox's model as a short, ranked list of rules and linear terms, for times until an event.
 
-    Many small boosted trees are grown, every node of every tree becomes an IF-THEN rule, and a sparse path finds which
-    rules matter. Solved for once more, they make a large model. Its few terms that come nearest to what it says become
-    the list, with coefficients by Cox's partial likelihood. Where a rule holds the hazard is multiplied by a factor.
+    Many small boosted trees are grown, and every node of every tree becomes an IF-THEN rule. A sparse path finds which
+    rules matter, and a second solve gives them the coefficients of a large model. The few terms that come nearest to
+    what the large model says become the list, with coefficients by Cox's partial likelihood. A rule multiplies the
+    hazard by a factor where it holds.
 
-    Parameters are those of `RuleEnsembleRegressor`, but for its losses.
+    The other parameters are those of `RuleEnsembleRegressor`, except for its losses.
 
     Parameters
     ----------
     ties : {"efron", "breslow"}, default="efron"
-        How events at one time are counted in the partial likelihood.
+        How events at the same time are counted in the partial likelihood.
 
     Attributes
     ----------
     rules_ : RuleTable
         The terms of the model, the most important first: ``"hazard x 2.1"``.
     baseline_ : Baseline or None
-        The cumulative hazard of a row whose score is 0, as held-out rows tell it; None without cross-validation.
+        The cumulative hazard of a row whose score is 0, estimated on held-out rows; None without cross-validation.
     event_times_ : ndarray of shape (n_times,)
-        Times at which it rises: those of events, 1,000 of them at most.
+        Times at which the cumulative hazard of the baseline rises: those of events, 1,000 of them at most.
     settings_ : dict
-        All that was settled; ``n_times`` tells at how many times the hazard of all rows together rises, by which terms
-        are found. Up to 65,536 rows these are all times of events; beyond 1,000 at most, in memory and in parts alike,
-        and events between two of them count at the later one. The coefficients of lists go by the times as they are;
-        those of the large model, ``max_terms=None``, are those of rates at these times, all times one slope that the
-        partial likelihood tells.
+        Everything that was settled. ``n_times`` is the number of times at which the hazard of all rows together rises,
+        by which terms are found: all times of events up to 65,536 rows, and 1,000 at most beyond, in memory and in
+        parts alike. An event between two of them counts at the later one. The coefficients of lists use the exact
+        times. Those of the large model, ``max_terms=None``, are those of rates at these times, multiplied by one slope
+        that maximises the partial likelihood.
     held_out_ : HazardFigures or None
-        Concordance on rows of the folds that were held out.
+        Concordance on held-out rows.
     front_ : Front or None
         The large model and lists of every length, judged by the cross-validated partial likelihood.
 
@@ -144,10 +145,10 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
+            NumPy array, pandas, polars or Arrow table. Missing values are allowed, infinite ones are not.
         y : structured array, array-like of two or three columns, or tuple of arrays
             Times and events: a structured array as scikit-survival has it, columns ``time, event``, or ``(time,
-            event)``. Rows that were watched from a later moment on have three: ``entry, time, event``.
+            event)``. If some rows were observed from a later time on, give three: ``entry, time, event``.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights; rows of weight zero are left out.
         groups : array-like of shape (n_samples,), optional
@@ -171,7 +172,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         return {**super()._learn(fit), "baseline_": link if isinstance(link, Baseline) else None}
 
     def predict(self, X: Any) -> FloatArray:
-        """Predict the risk: how many times the hazard of a row is that of one whose score is 0.
+        """Predict the risk: the hazard of a row, relative to one whose score is 0.
 
         Parameters
         ----------
@@ -202,7 +203,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         return hazards if return_array else _make_functions(baseline.times, hazards, 0.0)
 
     def predict_survival_function(self, X: Any, return_array: bool = False) -> AnyArray:
-        """Predict for each row the chance to be without the event at each time.
+        """Predict for each row the probability of being without the event at each time.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         return self.find_baseline()(stated)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the concordance: the share of pairs whose risks are in the order of their events.
+        """Return the concordance: the share of pairs of rows whose risks are in the order of their events.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         Returns
         -------
         float
-            Harrell's concordance: 0.5 by chance, 1 if every order is right, NaN where no pair can be compared.
+            Harrell's concordance: 0.5 is chance, 1 if every order is right, NaN if no pair can be compared.
         """
         scores = self._scores(X)
         times = read_survival(y, len(scores), need_events=False)
