@@ -12,6 +12,7 @@ SCRIPTS = (  # in this order
     "draw.js",
     "state.js",
     "list.js",
+    "losses.js",
     "solve.js",
     "follow.js",
     "saving.js",
