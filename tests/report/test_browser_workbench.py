@@ -472,3 +472,10 @@ def test_a_page_without_a_workbench(show):
     assert page.evaluate("report.workbench") is None
     assert page.locator("#bench").is_hidden()
     assert page.locator("#bench-link").is_hidden()
+
+
+@pytest.mark.parametrize("kind", DIRECTED)
+def test_directions_are_told(show, kind):
+    page = show(kind)
+    words = page.locator("#bench-about").inner_text()
+    assert "may only rise with b and fall with c: a weight that would go against it is 0." in words

@@ -148,17 +148,17 @@ function showCompared() {
   if (!byId("bench-compare").open) return;
   const fitted = { list: fittedList, solved: [takeOver(bench.fitted)] };
   const [before, after] = [bench.fitted, giveBack(workbench.now.solved[0])].map((own) => own[state.output]);
-  const tellOne = (term, weight) => (report.words.multiplies ? tellCoef(term, weight) : signed(weight, 3));
   const rows = fittedList.map((term, k) => {
     const place = workbench.now.list.findIndex((own) => own.number === term.number);
     const now = workbench.now.list[place];
     const became = now === undefined ? "off" : now.key === term.key ? "the same" : tellTerm(now);
-    return [String(term.number), tellTerm(term), became, tellOne(term, before[1 + k]), now === undefined ? "–" : tellOne(now, after[1 + place])];
+    return [String(term.number), tellTerm(term), became, tellCoef(term, before[1 + k]), now === undefined ? "–" : tellCoef(now, after[1 + place])];
   });
   const otherwise = countOtherwise(fitted, workbench.now);
   const what = { number: "by more than a tenth of a standard deviation", rate: "by more than a tenth" }[bench.family] || "as another class";
   const whose = severalScores() ? ` for ${report.outputs[state.output]}` : "";
-  const heads = ["#", "Fitted rule", "Rule now", `Fitted weight${whose}`, `Weight now${whose}`];
+  const kind = report.words.multiplies ? "factor" : "weight";
+  const heads = ["#", "Fitted rule", "Rule now", `Fitted ${kind}${whose}`, `${capitalised(kind)} now${whose}`];
   const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted otherwise, ${what}.`;
   box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(heads, rows)));
 }
@@ -208,6 +208,13 @@ function tellLinesApart() {
   return ` Rows on one line count as alike, so figures are ${far}. On the rows themselves the refitted list has ${told.join(" and ")}.`;
 }
 
+// What the fit was asked to keep to, and the page keeps to as well.
+function tellDirections() {
+  const about = (direction) => report.features.filter((_, place) => bench.directions[place] === direction).join(", ");
+  const parts = [["rise", 1], ["fall", -1]].flatMap(([way, direction]) => (about(direction) ? [`${way} with ${about(direction)}`] : []));
+  return parts.length ? `The score may only ${parts.join(" and ")}: a weight that would go against it is 0. ` : "";
+}
+
 function startBench() {
   byId("bench").hidden = bench === null;
   byId("bench-link").hidden = bench === null;
@@ -215,7 +222,7 @@ function startBench() {
   const lines = bench.min_count > 1 ? `, put together in ${plural(N_LINES, "line")} of at least ${bench.min_count}` : "";
   byId("bench-about").textContent =
     "Switch rules off, drag thresholds, merge rules: all weights are solved for again at once, and the page follows. " +
-    `This is done on ${plural(bench.n_rows, "row")}${lines}. ${bench.spent}`;
+    `This is done on ${plural(bench.n_rows, "row")}${lines}. ${tellDirections()}${bench.spent}`;
   byId("bench-switch").addEventListener("click", openBench);
   byId("bench-undo").addEventListener("click", () => travel(workbench.done, workbench.undone));
   byId("bench-redo").addEventListener("click", () => travel(workbench.undone, workbench.done));
