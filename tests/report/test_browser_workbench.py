@@ -53,7 +53,7 @@ def make_words():
 
 
 def make_directed(kind):
-    """A list of single bounds that went against the directions which are asked of it now: some weights are held at 0."""
+    """A list of single bounds that went against the directions which are asked of it now, so that weights are 0."""
     rng = np.random.default_rng(4)
     a = rng.normal(size=400)
     table = pd.DataFrame({"a": a, "b": a + 0.4 * rng.normal(size=400), "c": rng.normal(size=400)}).round(2)
