@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import lsq_linear
 
 import target_models
 from inspected_models import fit
@@ -472,6 +473,27 @@ def test_a_page_without_a_workbench(show):
     assert page.evaluate("report.workbench") is None
     assert page.locator("#bench").is_hidden()
     assert page.locator("#bench-link").is_hidden()
+
+
+def test_steps_within_signs_are_those_of_scipy(show):
+    """The least value of a parabola where some weights keep their signs, from any point that has them."""
+    page = show("two", opened=False)
+    rng = np.random.default_rng(0)
+    bound = 0
+    for size in [*range(1, 12)] * 4:
+        root = np.triu(rng.normal(size=(size, size))) + 2.0 * np.eye(size)
+        signs = rng.integers(-1, 2, size)
+        here = np.where(signs == 0, rng.normal(size=size), signs * np.maximum(rng.normal(size=size), 0.0))
+        slope = 3.0 * rng.normal(size=size)
+        low, high = np.where(signs > 0, -here, -np.inf), np.where(signs < 0, -here, np.inf)
+        expected = lsq_linear(root, -np.linalg.solve(root.T, slope), (low, high), method="bvls", tol=1e-14).x
+        given = [(root.T @ root).tolist(), slope.tolist(), here.tolist(), signs.tolist()]
+        found = -np.array(page.evaluate("given => stepWithin(...given)", given))
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+        there = here + found
+        assert (signs * there >= 0.0).all()
+        bound += np.count_nonzero(there[signs != 0] == 0.0)
+    assert bound > 50
 
 
 @pytest.mark.parametrize("kind", DIRECTED)
