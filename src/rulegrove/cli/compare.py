@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulegrove.cli import options
+from rulegrove.cli.errors import note
 
 if TYPE_CHECKING:
     from rulegrove.comparing.record import Comparison
@@ -23,6 +24,8 @@ def compare(
             "--target", "-t", metavar="COL", help="The column of the data to predict, for the errors of both."
         ),
     ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Page to write: compare.html.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -30,21 +33,29 @@ def compare(
 
     Examples: rulegrove compare old.json new.json
 
-    rulegrove compare old.json new.json --data rows.csv --target churn
+    rulegrove compare old.json new.json --data rows.csv --target churn -o compare.html
     """
-    from rulegrove.cli.places import check_inputs
+    from rulegrove.cli.places import check_inputs, check_outputs
     from rulegrove.exceptions import InvalidInputError
 
     if target and data is None:
         raise InvalidInputError("`--target` names a column of `--data`; give both, or neither.")
+    if title is not None and output is None:
+        raise InvalidInputError("`--title` is that of the page of `--output`; give both, or neither.")
+    check_outputs({"--output": output}, [a, b, data])
     check_inputs([a, b, data])
     found = _compare_files(a, b) if data is None else _compare_on_rows(a, b, data, target)
+    if output is not None:
+        from rulegrove.report import write_comparison
+
+        write_comparison(found, output, title=title or f"{a.name} (a) and {b.name} (b)")
+        note(f"Written to '{output}'; open it in a browser.")
     if as_json:
         from rulegrove.cli.output import print_json
 
-        print_json(describe_comparison(found))
-        return
-    _print(found)
+        print_json({**describe_comparison(found), "page": output})
+    elif output is None or not quiet:
+        _print(found)
 
 
 def _compare_files(a: Path, b: Path) -> "Comparison":

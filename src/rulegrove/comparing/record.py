@@ -118,14 +118,20 @@ class Errors:
     difference_se: float
 
     @property
+    def verdict(self) -> str:
+        """Which model is better, if that can be told."""
+        sure = abs(self.difference) > 2.0 * self.difference_se
+        return f"{'b' if self.difference > 0.0 else 'a'} is better" if sure else "these rows cannot tell them apart"
+
+    @property
+    def apart(self) -> str:
+        """The difference with its standard error."""
+        return f"{self.difference:+.4g} ± {self.difference_se:.2g}"
+
+    @property
     def words(self) -> str:
         """The figures as a sentence."""
-        sure = abs(self.difference) > 2.0 * self.difference_se
-        verdict = f"{'b' if self.difference > 0.0 else 'a'} is better" if sure else "these rows cannot tell them apart"
-        return (
-            f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a less b is {self.difference:+.4g} ± "
-            f"{self.difference_se:.2g}, so {verdict}."
-        )
+        return f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a less b is {self.apart}, so {self.verdict}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,24 +168,35 @@ class ComparedRows:
         return np.argsort(-self.change, kind="stable")
 
     @property
+    def about_change(self) -> str:
+        """By how much predictions differ, in a sentence."""
+        n_rows, most = len(self.change), float(self.change.max(initial=0.0))
+        if not self.classes:
+            return (
+                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, by {most:.4g} at most."
+            )
+        n_other = int(np.count_nonzero(self.otherwise))
+        return (
+            f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted otherwise; chances "
+            f"differ by {self.change.mean():.3f} on average, by {most:.3f} at most."
+        )
+
+    @property
+    def measured(self) -> str:
+        """What is told of the rows that a change concerns."""
+        return "predicted otherwise" if self.classes else "mean change"
+
+    def show(self, amount: float) -> str:
+        """Return how much of some rows changes, in words."""
+        return f"{amount:.1%}" if self.classes else f"{amount:.4g}"
+
+    @property
     def sentences(self) -> list[str]:
         """What differs, in sentences."""
-        n_rows, most = len(self.change), float(self.change.max(initial=0.0))
-        n_other = int(np.count_nonzero(self.otherwise))
-        if self.classes:
-            told = [
-                f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted otherwise; chances "
-                f"differ by {self.change.mean():.3f} on average, by {most:.3f} at most."
-            ]
-        else:
-            told = [
-                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, by {most:.4g} at most."
-            ]
-        told += [own.words for own in self.errors]
+        told = [self.about_change, *(own.words for own in self.errors)]
         for one in self.concerned:
-            inside, outside = ((f"{own:.1%}" if self.classes else f"{own:.4g}") for own in (one.inside, one.outside))
-            what = "predicted otherwise" if self.classes else "mean change"
-            told.append(f"Where {one.text} ({one.n_rows:,} rows): {what} {inside}, elsewhere {outside}.")
+            inside, outside = map(self.show, (one.inside, one.outside))
+            told.append(f"Where {one.text} ({one.n_rows:,} rows): {self.measured} {inside}, elsewhere {outside}.")
         return told
 
 
@@ -210,9 +227,14 @@ class Comparison:
     rows: ComparedRows | None = None
 
     @property
-    def sentences(self) -> list[str]:
-        """All but the table of terms, in sentences."""
-        counts = {how: sum(term.how == how for term in self.terms) for how in HOWS}
+    def counts(self) -> dict[str, int]:
+        """How many terms are shared in which way, and how many are of one model alone."""
+        return {how: sum(term.how == how for term in self.terms) for how in HOWS}
+
+    @property
+    def about_terms(self) -> list[str]:
+        """How many terms both models have, in sentences."""
+        counts = self.counts
         by_rows = (
             f", {counts['deciles']} more up to the tenth that a threshold is in, and {counts['rows']} more on nearly "
             "the same rows"
@@ -223,6 +245,12 @@ class Comparison:
         ]
         if self.rows is None and counts["a"] and counts["b"]:
             told.append("Rows would tell which of these say nearly the same in other words.")
+        return told
+
+    @property
+    def sentences(self) -> list[str]:
+        """All but the table of terms, in sentences."""
+        told = self.about_terms
         for name, figures in (("a", self.held_out_a), ("b", self.held_out_b)):
             if figures is not None:
                 how = "Held out while" if figures.honest else "Given its rules, which is optimistic, while"

@@ -64,9 +64,12 @@ class BitMatrix:
 
     def to_dense(self) -> ByteArray:
         """Give the columns as 0 and 1, an ndarray of shape (n_rows, n_rules)."""
+        return np.ascontiguousarray(self.unpack().T)
+
+    def unpack(self) -> ByteArray:
+        """Give the same by rule, an ndarray of shape (n_rules, n_rows)."""
         octets = self.words.astype("<u8", copy=False).view(np.uint8)
-        dense = np.unpackbits(octets, axis=1, count=self.n_rows, bitorder="little")
-        return np.ascontiguousarray(dense.T)
+        return np.unpackbits(octets, axis=1, count=self.n_rows, bitorder="little")
 
     def gram(self, n_threads: int = 1) -> IntArray:
         """Rows shared by each pair of rules, an ndarray of shape (n_rules, n_rules); exact for any `n_threads`."""

@@ -94,7 +94,7 @@ class Rows:
         for start in range(0, self.n_rows, BLOCK_ROWS):
             here = slice(start, min(start + BLOCK_ROWS, self.n_rows))
             block = self.columns.take(here if whole else self.chosen[here], program.used_features)
-            held[:, here] = program.evaluate(block).to_dense().T
+            held[:, here] = program.evaluate(block).unpack()
         return held
 
     def follow(self, line: Linear) -> FloatArray:

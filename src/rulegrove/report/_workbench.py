@@ -13,7 +13,7 @@ from rulegrove._typing import FloatArray, IntArray
 from rulegrove._words import printable
 from rulegrove.columns import Columns, Feature
 from rulegrove.editing.counting import Counts, Rows
-from rulegrove.editing.families import Family, OfClasses, OfRates
+from rulegrove.editing.families import OfClasses, OfNumbers, OfRates
 from rulegrove.editing.finishing import finish_model
 from rulegrove.editing.judging import judge
 from rulegrove.editing.reading import read_rows
@@ -37,6 +37,7 @@ MOST_TERMS = 64  # of a list that a person changes by hand
 MIN_COUNT = 5
 SEED = 0
 NEAR = 0.3  # how much all thresholds of an attribute count beside what weights do to the score
+LEAST = 1e-6  # of a weight, in standard deviations of its term: what a direction holds at 0 may move later
 DIGITS = 12  # of sums and of values of lines: far beyond what standard errors leave
 
 
@@ -57,8 +58,6 @@ def describe_workbench(
     """
     rows = _draw_rows(model, X, y, min_count, exposure, offset)
     first, meaning = recall_state(model), model.recall_target().meaning
-    if first.directions.any():
-        raise InvalidInputError("The page cannot keep directions of attributes; edit this model by model.edit(X, y).")
     state = replace(first, counts=Counts.of(rows, model.model_.terms)).choose_ridge()
     assert state.counts is not None
     assert state.solved is not None
@@ -69,19 +68,23 @@ def describe_workbench(
     is_rule = np.array([isinstance(term, Rule) for term in terms], dtype=bool)
     spreads = np.sqrt(state.moments[1])
     weights = state.solved[0][:, 1:].T
-    near = [values @ weights, values * np.abs(weights).sum(axis=1), NEAR * codes / coder.sizes]
+    sizes = np.maximum(np.abs(weights).sum(axis=1), LEAST / np.where(spreads > 0.0, spreads, 1.0))
+    near = [values @ weights, values * sizes, NEAR * codes / coder.sizes]
     groups = group_rows(_find_parts(rows), values[:, is_rule].astype(np.int64), np.hstack(near), min_count)
     places = {term: place for place, term in enumerate(list_terms(list_lines(model)))}
     return {
         "min_count": min_count,
         "n_rows": rows.n_rows,
         "n_folds": rows.n_folds,
-        "family": _name(rows.family),
-        "center": rows.center,
-        "scale": rows.scale,
+        **_describe_family(rows),
+        "directions": first.directions.tolist(),
         "ridge": state.ridge,
         "spent": SPENT,
-        "target": str(getattr(y, "name", None) or "COLUMN"),
+        "columns_asked": {
+            option: str(getattr(own, "name", None) or "COLUMN")
+            for option, own in (("--target", y), ("--exposure", exposure), ("--offset", offset))
+            if own is not None
+        },
         "error_name": "error" if meaning.error_is_share else meaning.error_words,
         "error_is_share": meaning.error_is_share,
         "loss_name": meaning.loss_words,
@@ -118,8 +121,6 @@ def _draw_rows(model: BaseRuleEnsemble, X: Any, y: Any, min_count: int, exposure
             f"model first, by model.shorten(max_terms={MOST_TERMS // 2})."
         )
     rows = read_rows(model, X, y, None, None, exposure, offset)
-    if isinstance(rows.family, OfRates):
-        raise InvalidInputError("The workbench of a page is for classes and numbers; edit rates by model.edit(X, y).")
     if rows.n_rows > MOST_ROWS:
         rows = rows.take(np.sort(draw_positions(SEED, np.arange(rows.n_rows), MOST_ROWS)[0]))
     least = int(np.bincount(_find_parts(rows)).min())
@@ -131,7 +132,7 @@ def _draw_rows(model: BaseRuleEnsemble, X: Any, y: Any, min_count: int, exposure
 def _find_parts(rows: Rows) -> IntArray:
     """Return which rows may be on one line: of classes any, for counts by fold tell no more than counts of all.
 
-    Of numbers those of one fold, for sums of a fold might be of a single row, whose number they would be.
+    Of numbers and rates those of one fold, for sums of a fold might be of a single row, whose number they would be.
     """
     return np.zeros(rows.n_rows, np.int64) if isinstance(rows.family, OfClasses) else rows.folds
 
@@ -228,9 +229,24 @@ def _find_points(cuts: FloatArray, place: int, feature: Feature) -> dict[str, st
     return {k: words for k, words in told.items() if words.startswith(f"{printable(feature.name)} = ")}
 
 
-def _name(family: Family) -> str:
-    """Return how the page calls the loss."""
-    return ("two" if family.n_outputs == 1 else "several") if isinstance(family, OfClasses) else "number"
+def _describe_family(rows: Rows) -> dict[str, Any]:
+    """Return what the loss is, in which units, and the mean of what it has beside the sums whatever scores are."""
+    family, power, beside = rows.family, None, 0.0
+    if isinstance(family, OfClasses):
+        name = "two" if family.n_outputs == 1 else "several"
+    elif isinstance(family, OfRates):
+        name, power, here = "rate", family.power, rows.folds < rows.n_folds
+        weights = None if rows.weights is None else rows.weights[here]
+        beside = float(np.average(family.expand(rows.y[here])[0], weights=weights))
+    else:
+        name = "number"
+    units = {"center": rows.center, "scale": rows.scale, "loss_unit": rows.loss_unit}
+    return {"family": name, "power": power, "beside": beside, **units}
+
+
+def _expand(rows: Rows) -> FloatArray:
+    """Return what the page sums up of rows: of rates what standard errors need, and not what no score changes."""
+    return (OfNumbers() if isinstance(rows.family, OfRates) else rows.family).expand(rows.y)
 
 
 def _describe_lines(
@@ -242,7 +258,7 @@ def _describe_lines(
     inside = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
     middle = np.array([np.sort(codes[own], axis=0)[(own.size - 1) // 2] for own in inside])
     weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    cells, basis = rows.folds * n_lines + groups, rows.family.expand(rows.y)
+    cells, basis = rows.folds * n_lines + groups, _expand(rows)
 
     def average(values: FloatArray) -> list[Any]:
         own = [np.bincount(groups, weights * column, n_lines) for column in values.T]

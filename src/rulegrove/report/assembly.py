@@ -8,10 +8,13 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from rulegrove._version import __version__
+
 SCRIPTS = (  # in this order
     "draw.js",
     "state.js",
     "list.js",
+    "losses.js",
     "solve.js",
     "follow.js",
     "saving.js",
@@ -37,20 +40,32 @@ def assemble(title: str, payload: dict[str, Any]) -> str:
     payload : dict
         What the script of the page reads.
     """
-    style = _read("page.css")
     script = '"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS)
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    parts = {
+    return _fill("page.html", title, f"script-src '{_hash(script)}'; ", script=script, data=encode_data(payload))
+
+
+def assemble_still(title: str, body: str) -> str:
+    """Return a page of the same style that runs nothing.
+
+    Parameters
+    ----------
+    title : str
+    body : str
+        Its HTML, in which all that comes from data is escaped.
+    """
+    return _fill("still.html", title, "", body=body.encode("utf-8", "replace").decode(), version=__version__)
+
+
+def _fill(name: str, title: str, more: str, **parts: str) -> str:
+    """Return a page with its parts in their places, and the policy that allows its style and what else is named."""
+    style = _read("page.css")
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; {more}img-src data:; base-uri 'none'; form-action 'none'"
+    parts |= {
         "policy": html.escape(policy, quote=False),
         "title": html.escape(title.encode("utf-8", "replace").decode()),
         "style": style,
-        "script": script,
-        "data": encode_data(payload),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read(name))
 
 
 def encode_data(payload: Any) -> str:

@@ -100,11 +100,16 @@ function lastOf(number) {
   return findTerm(steps.slice(0, gone).reduce(takeStep, fittedList), number);
 }
 
+// A weight, or what it multiplies a rate by; of a linear term from end to end.
+function tellCoef(term, weight) {
+  return report.words.multiplies ? times(weight * spanOf(term.place)) : signed(weight, 3);
+}
+
 // The weight of a term; of several classes those that it is most about.
 function tellWeight(number) {
   const place = workbench.now.list.findIndex((term) => term.number === number);
   const weights = giveBack(workbench.now.solved[0]).map((own) => own[1 + place]);
-  if (weights.length === 1) return `weight ${signed(weights[0], 3)}`;
+  if (weights.length === 1) return `${report.words.multiplies ? report.words.noun : "weight"} ${tellCoef(workbench.now.list[place], weights[0])}`;
   const about = weights.flatMap((weight, output) => (workbench.now.list[place].free[output] ? [{ weight, output }] : []));
   about.sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight));
   return about.slice(0, SHOWN_CLASSES).map(({ weight, output }) => `${clipped(report.outputs[output], 20)} ${signed(weight, 3)}`).join(", ");

@@ -31,7 +31,7 @@ function describeHeld(term, variance) {
   );
   const weights = lineWeights();
   const weight = family.weigh(sums);
-  const shares = bench.family === "number" ? [bench.center + (bench.scale * sums[2]) / weight] : sums.map((own) => own / weight);
+  const shares = report.classes === null ? [bench.center + (bench.scale * sums[2]) / weight] : sums.map((own) => own / weight);
   return { variance, support: weight / weights.reduce((sum, own) => sum + own, 0), shares, means: bench.family === "two" ? [shares[1]] : shares };
 }
 
@@ -47,8 +47,7 @@ function describeEdited(found) {
     figures: [
       [grouped(found.list.length), "terms"],
       [grouped(attributes.size), "attributes"],
-      [showCost("error", cost.error), `${bench.error_name}, given the terms`],
-      [showCost("loss", cost.loss), `${bench.loss_name}, given the terms`],
+      ...MEASURES.map(([name, words]) => [showCost(name, cost[name]), `${words}, given the terms`]),
     ],
     about: `The list as you have changed it: ${plural(rules, "rule")} and ${plural(linear, "linear term")}.`,
     outputs: weights.map((own, output) => describeOutput(found, own, output, places, weights)),
@@ -57,7 +56,7 @@ function describeEdited(found) {
     importance_bands: null,
     dependence: describeDependence(found, weights),
     predicted: null,
-    probabilities: bench.family === "number" ? null : report.rows.numbers.map((_, row) => family.share(scoresOfRow(found.list, weights, row))),
+    probabilities: report.classes === null ? null : report.rows.numbers.map((_, row) => family.share(scoresOfRow(found.list, weights, row))),
   };
 }
 
@@ -90,17 +89,16 @@ function scoresOfRow(list, weights, row) {
 // Figures and charts of rows that were held out of the weights.
 
 function describeCheck(found, cost) {
-  const names = [capitalised(bench.error_name), capitalised(bench.loss_name)];
   const fitted = costOf(workbench.base);
   return {
     about:
       `Figures and charts are of ${BASED_ON}: each was predicted by weights that were solved for without its fold. ` +
-      (bench.family === "number" ? "Predicted against observed is not drawn for an edited list." : ""),
+      (report.classes === null ? "Predicted against observed is not drawn for an edited list." : ""),
     table: {
       heads: ["", "Edited list", "Fitted list, its weights solved for again"],
-      lines: ["error", "loss"].map((name, k) => [names[k], showCost(name, cost[name]), showCost(name, fitted[name])]),
+      lines: MEASURES.map(([name, words]) => [capitalised(words), showCost(name, cost[name]), showCost(name, fitted[name])]),
     },
-    charts: bench.family === "number" ? null : describeCharts(found),
+    charts: report.classes === null ? null : describeCharts(found),
   };
 }
 
@@ -194,15 +192,14 @@ function traceCurve(curve, list, weights) {
   const grid = [...new Set([...curve.grid, ...cuts.flatMap((cut) => [cut, cut + near])])].filter((point) => point >= first && point <= last);
   grid.sort((one, other) => one - other);
   const parts = list.map((term) => traceTerm(term, curve.feature, grid, cuts, column));
-  const values = weights.map((own) => grid.map((_, point) => parts.reduce((sum, part, k) => sum + own[1 + k] * part[point], own[0])));
+  const scores = weights.map((own) => grid.map((_, point) => parts.reduce((sum, part, k) => sum + own[1 + k] * part[point], own[0])));
+  const values = report.words.multiplies ? scores.map((own) => own.map(Math.exp)) : scores;
   return { ...curve, grid, values, band: null };
 }
 
 // The mean of a term over the rows, were the attribute the same in all of them.
 function traceTerm(term, feature, grid, cuts, column) {
-  const weights = lineWeights();
-  const total = weights.reduce((sum, own) => sum + own, 0);
-  const meanOver = (valueAt) => weights.reduce((sum, own, line) => sum + own * valueAt(line), 0) / total;
+  const meanOver = (valueAt) => bench.lines.counts.reduce((sum, count, line) => sum + count * valueAt(line), 0) / bench.n_rows;
   if (term.conditions === undefined) {
     if (term.linear.feature === feature) return grid.map((point) => Math.min(Math.max(point, term.linear.lower), term.linear.upper));
     return new Array(grid.length).fill(meanOver((line) => columnOf(term)[line]));

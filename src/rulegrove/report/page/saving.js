@@ -22,7 +22,8 @@ function quoted(word) {
 }
 
 function writeCommand() {
-  return `rulegrove edit model.json --script edits.json --data table.csv --target ${quoted(bench.target)} -o edited.json`;
+  const asked = Object.entries(bench.columns_asked).map(([option, name]) => `${option} ${quoted(name)}`);
+  return `rulegrove edit model.json --script edits.json --data table.csv ${asked.join(" ")} -o edited.json`;
 }
 
 // Figures as a model file has them; what is not known is not a number.
@@ -64,8 +65,7 @@ function findMoves(before, after) {
       return { move, size: Math.abs(move.after - move.before) * Math.sqrt(after.variances[k]) };
     });
   });
-  const still = STILL * (bench.family === "number" ? bench.scale : 1);
-  return moves.filter((own) => own.size > still).sort((one, other) => other.size - one.size).slice(0, MOST_MOVES).map((own) => own.move);
+  return moves.filter((own) => own.size > STILL * UNIT).sort((one, other) => other.size - one.size).slice(0, MOST_MOVES).map((own) => own.move);
 }
 
 function writeTerms(found) {
@@ -75,7 +75,7 @@ function writeTerms(found) {
     const importance = coefs.reduce((sum, own) => sum + Math.abs(own), 0) * Math.sqrt(found.variances[k]);
     if (term.conditions === undefined) return { linear: term.linear, coefs, importance };
     const about = describeHeld(term, found.variances[k]);
-    const told = bench.family === "number" ? { mean_target: about.shares[0] } : { shares: about.shares };
+    const told = report.classes === null ? { mean_target: about.shares[0] } : { shares: about.shares };
     return { conditions: term.conditions.map(writeCondition), coefs, importance, support: about.support, ...told };
   });
   return written.filter((own) => own.coefs.some((coef) => coef !== 0)).sort((one, other) => other.importance - one.importance);

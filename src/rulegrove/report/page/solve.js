@@ -3,69 +3,7 @@
 const MOST_STEPS = 100;
 const SETTLED = 1e-15; // of the loss: a step that promises less is the last one
 const LEAST_BEND = 1e-12; // of a term that follows from others: no step is infinite
-const MOVED = 0.1; // of a standard deviation: a number is then predicted otherwise
-
-function softplus(score) {
-  return score > 0 ? score + Math.log1p(Math.exp(-score)) : Math.log1p(Math.exp(score));
-}
-
-function expit(score) {
-  return 1 / (1 + Math.exp(-score));
-}
-
-function softmax(scores) {
-  const most = Math.max(...scores);
-  const sizes = scores.map((score) => Math.exp(score - most));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  return sizes.map((size) => size / total);
-}
-
-// What a loss is: of a line by its scores and mean targets, with its derivatives; `tell` has the loss and the error of
-// a row by what is summed of it, and `choose` what is predicted.
-const FAMILIES = {
-  two: {
-    goals: (sums, weight) => [sums[1] / weight],
-    weigh: (sums) => sums[0] + sums[1],
-    lose: ([score], [goal]) => softplus(score) - goal * score,
-    slope: ([score], [goal]) => [expit(score) - goal],
-    bend: ([score]) => [[expit(score) * expit(-score)]],
-    choose: ([score]) => (score > 0 ? 1 : 0),
-    tell: ([score]) => ({ loss: [softplus(score), softplus(-score)], error: [score > 0 ? 1 : 0, score > 0 ? 0 : 1] }),
-    share: ([score]) => [expit(-score), expit(score)],
-  },
-  several: {
-    goals: (sums, weight) => sums.map((own) => own / weight),
-    weigh: (sums) => sums.reduce((sum, own) => sum + own, 0),
-    lose: (scores, goals) => logSum(scores) - goals.reduce((sum, goal, k) => sum + goal * scores[k], 0),
-    slope: (scores, goals) => softmax(scores).map((share, k) => share - goals[k]),
-    bend: (scores) => {
-      const shares = softmax(scores);
-      return shares.map((one, k) => shares.map((other, l) => one * ((k === l ? 1 : 0) - other)));
-    },
-    choose: (scores) => scores.indexOf(Math.max(...scores)),
-    tell: (scores) => {
-      const said = scores.indexOf(Math.max(...scores));
-      const total = logSum(scores);
-      return { loss: scores.map((score) => total - score), error: scores.map((_, k) => (k === said ? 0 : 1)) };
-    },
-    share: softmax,
-  },
-  number: {
-    goals: (sums, weight) => [sums[2] / weight],
-    weigh: (sums) => sums[1],
-    lose: ([score], [goal]) => 0.5 * (score - goal) ** 2,
-    slope: ([score], [goal]) => [score - goal],
-    bend: () => [[1]],
-    tell: ([score]) => ({ loss: [1, score ** 2, -2 * score], error: [1, score ** 2, -2 * score] }),
-  },
-};
-
-function logSum(scores) {
-  const most = Math.max(...scores);
-  return most + Math.log(scores.reduce((sum, score) => sum + Math.exp(score - most), 0));
-}
-
-const family = bench === null ? null : FAMILIES[bench.family];
+const STRONG = 1e-12; // of a root of the loss: what pulls less at a weight of 0 leaves it there
 
 // A term on the lines.
 
@@ -147,7 +85,12 @@ function solve(list, pooled, variances, fold, start) {
   const lossOf = (coefs, scores) =>
     scores.reduce((sum, own, line) => sum + weights[line] * family.lose(own, used[line].goals), 0) +
     0.5 * free.reduce((sum, { output, column }) => sum + ridges[column] * coefs[output][column] ** 2, 0);
+  const signs = free.map(({ column }) => (column === 0 ? 0 : signOf(list[column - 1])));
+  const bounded = signs.some((sign) => sign !== 0);
   let coefs = start.map((own) => [...own]);
+  free.forEach(({ output, column }, k) => {
+    if (signs[k] * coefs[output][column] < 0) coefs[output][column] = 0;
+  });
   let scores = scoresOf(coefs);
   let loss = lossOf(coefs, scores);
   for (let count = 0; count < MOST_STEPS; count += 1) {
@@ -158,7 +101,10 @@ function solve(list, pooled, variances, fold, start) {
       for (let line = 0; line < used.length; line += 1) sum += weights[line] * slopes[line][output] * values[line];
       return sum;
     });
-    const step = solvePositive(curve(columns, weights, scores, free, ridges, outputs), slope);
+    const bends = scores.map((own, line) => family.bend(own, used[line].goals));
+    const curved = curve(columns, weights, bends, free, ridges, outputs);
+    const here = free.map(({ output, column }) => coefs[output][column]);
+    const step = bounded ? stepWithin(curved, slope, here, signs) : solvePositive(curved, slope);
     const promised = step.reduce((sum, own, k) => sum + own * slope[k], 0);
     const move = (size) => {
       const moved = coefs.map((own) => [...own]);
@@ -181,9 +127,8 @@ function solve(list, pooled, variances, fold, start) {
 }
 
 // The second derivatives of the loss in the free weights.
-function curve(columns, weights, scores, free, ridges, outputs) {
+function curve(columns, weights, bends, free, ridges, outputs) {
   const size = free.length;
-  const bends = scores.map((own) => family.bend(own));
   const curved = Array.from({ length: size }, () => new Float64Array(size));
   const pulled = new Float64Array(weights.length);
   for (let one = 0; one < size; one += 1) {
@@ -203,6 +148,42 @@ function curve(columns, weights, scores, free, ridges, outputs) {
     curved[one][one] += ridges[free[one].column] + LEAST_BEND;
   }
   return curved;
+}
+
+// Which sign the weight of a term must have by the directions of its attributes; 0 for either.
+function signOf(term) {
+  if (term.conditions === undefined) return bench.directions[term.linear.feature];
+  const ways = term.conditions.map((own) =>
+    own.categories !== undefined || own.never ? 0 : bench.directions[own.feature] * (Number(own.low !== null) - Number(own.high !== null)),
+  );
+  return Math.sign(ways.reduce((sum, way) => sum + way, 0));
+}
+
+// The step to the least value of the same parabola where weights keep their signs: those that would not are 0, and one
+// after the other is set free by which the value falls.
+function stepWithin(curved, slope, here, signs) {
+  const held = here.map((own, k) => signs[k] !== 0 && own === 0);
+  let there = [...here];
+  for (let count = 0; count < MOST_STEPS * here.length; count += 1) {
+    const open = here.flatMap((_, k) => (held[k] ? [] : [k]));
+    const right = open.map((k) => here.reduce((sum, own, other) => (held[other] ? sum - curved[k][other] * own : sum), slope[k]));
+    const found = solvePositive(open.map((k) => Float64Array.from(open, (other) => curved[k][other])), right);
+    const wanted = here.map(() => 0);
+    open.forEach((k, place) => (wanted[k] = here[k] - found[place]));
+    const shares = open.map((k) => (signs[k] * wanted[k] < 0 ? there[k] / (there[k] - wanted[k]) : 1));
+    const share = Math.min(1, ...shares);
+    there = there.map((own, k) => own + share * (wanted[k] - own));
+    open.forEach((k, place) => {
+      if (signs[k] * wanted[k] < 0 && shares[place] === share) [there[k], held[k]] = [0, true];
+    });
+    if (share < 1) continue;
+    const pulls = here.map((_, k) => (held[k] ? signs[k] * there.reduce((sum, own, other) => sum + curved[k][other] * (own - here[other]), slope[k]) : 0));
+    const sizes = pulls.map((pull, k) => pull / Math.sqrt(curved[k][k]));
+    const least = Math.min(...sizes);
+    if (least > -STRONG) break;
+    held[sizes.indexOf(least)] = false;
+  }
+  return here.map((own, k) => own - there[k]);
 }
 
 // The solution of a system whose matrix is symmetric and positive, by Cholesky.
@@ -257,10 +238,6 @@ function tellLines(list, solved) {
   return solved.slice(1).map((coefs) => scoreLines(list, coefs).map((scores) => ({ scores, ...family.tell(scores) })));
 }
 
-function unitOf() {
-  return bench.family === "number" ? bench.scale ** 2 : 1;
-}
-
 // A sum over all lines of the rows that each fold holds out; `add` is given the fold, the line and what is summed of it.
 function overLines(sums, add) {
   let total = 0;
@@ -273,13 +250,13 @@ function overLines(sums, add) {
 const heldOutWeight = bench === null ? 0 : overLines(bench.lines.sums, (fold, line, sums) => family.weigh(sums));
 
 function meanOf(found, name) {
-  return overLines(bench.lines.sums, (fold, line, sums) => sums.reduce((sum, own, k) => sum + own * found.told[fold][line][name][k], 0)) / heldOutWeight;
+  return overLines(bench.lines.sums, (fold, line, sums) => sums.reduce((sum, own, k) => sum + own * found.told[fold][line][name][k], 0)) / heldOutWeight + bench.beside;
 }
 
-// Error and loss of a list, in the units of the user; of numbers the spread of a single mean is not kept on the page.
+// Error and loss of a list, in the units of the user; the spread of a single mean is kept on the page of classes alone.
 function costOf(found) {
-  const [error, loss] = ["error", "loss"].map((name) => found.means[name] * unitOf());
-  if (bench.family === "number") return { error: Math.sqrt(Math.max(error, 0)), error_se: null, loss, loss_se: null };
+  const [error, loss] = ["error", "loss"].map((name) => found.means[name] * bench.loss_unit);
+  if (report.classes === null) return { error: bench.family === "number" ? Math.sqrt(Math.max(error, 0)) : error, error_se: null, loss, loss_se: null };
   const spread = (name, mean) => spreadOf((fold, line, k) => found.told[fold][line][name][k] - mean);
   return { error, error_se: spread("error", error), loss, loss_se: spread("loss", loss) };
 }
@@ -297,14 +274,14 @@ function compareCosts(before, after) {
   for (const name of ["error", "loss"]) {
     const mean = after.means[name] - before.means[name];
     const apart = (fold, line, k) => after.told[fold][line][name][k] - before.told[fold][line][name][k];
-    if (bench.family !== "number") found[`${name}_se`] = spreadOf((fold, line, k) => apart(fold, line, k) - mean);
+    if (report.classes !== null) found[`${name}_se`] = spreadOf((fold, line, k) => apart(fold, line, k) - mean);
     else {
       const products = bench.lines.products || bench.lines.sums;
       const squares = overLines(products, (fold, line, [square, one, own]) => {
         const [level, tilt] = [apart(fold, line, 1) - mean, apart(fold, line, 2)];
         return one * level ** 2 + 2 * own * level * tilt + square * tilt ** 2;
       });
-      found[`${name}_se`] = (Math.sqrt(Math.max(squares, 0)) / heldOutWeight) * unitOf();
+      found[`${name}_se`] = (Math.sqrt(Math.max(squares, 0)) / heldOutWeight) * bench.loss_unit;
     }
   }
   if (bench.family === "number") found.error_se /= first.error + last.error || 1;
@@ -314,17 +291,6 @@ function compareCosts(before, after) {
 // Rows that are predicted otherwise.
 function countOtherwise(before, after) {
   const [first, last] = [before, after].map((own) => scoreLines(own.list, own.solved[0]));
-  const differ = bench.family === "number" ? ([one], [other]) => Math.abs(one - other) > MOVED : (one, other) => family.choose(one) !== family.choose(other);
+  const differ = family.differ || ((one, other) => family.choose(one) !== family.choose(other));
   return bench.lines.counts.reduce((sum, count, line) => (differ(first[line], last[line]) ? sum + count : sum), 0);
-}
-
-// Weights in the units of the user.
-function giveBack(coefs) {
-  if (bench.family !== "number") return coefs;
-  return coefs.map((own) => own.map((value, k) => bench.scale * value + (k === 0 ? bench.center : 0)));
-}
-
-function takeOver(coefs) {
-  if (bench.family !== "number") return coefs;
-  return coefs.map((own) => own.map((value, k) => (value - (k === 0 ? bench.center : 0)) / bench.scale));
 }

@@ -123,7 +123,7 @@ function showBench() {
   const honest = (name) => (bench.honest === null || typeof bench.honest[name] !== "number" ? "–" : showCost(name, bench.honest[name]));
   const apart = steps.length ? compareCosts(base, now) : null;
   const tell = (name) => (apart === null ? "as fitted" : showDifference(name, apart[name], apart[`${name}_se`]));
-  const rows = [["error", bench.error_name], ["loss", bench.loss_name]].map(([name, words]) => [capitalised(words), honest(name), showCost(name, first[name]), showCost(name, cost[name]), tell(name)]);
+  const rows = MEASURES.map(([name, words]) => [capitalised(words), honest(name), showCost(name, first[name]), showCost(name, cost[name]), tell(name)]);
   byId("bench-figures").replaceChildren(table(["", "Fitted, on rows it has not seen", "Refitted", "Edited", "Change"], rows, { class: "figures" }));
   byId("bench-words").textContent = tellBench(apart, cost);
   byId("bench-undo").disabled = !workbench.done.length;
@@ -138,10 +138,8 @@ function showBench() {
 function tellBench(apart, cost) {
   if (apart === null) return `The list as it was fitted: ${plural(fittedList.length, "term")}.`;
   const length = plural(workbench.now.list.length, "term");
-  return (
-    `${plural(workbench.steps.length, "edit")}, ${length}: ${bench.error_name} ${showCost("error", cost.error)} (${showDifference("error", apart.error, apart.error_se)}), ` +
-    `${bench.loss_name} ${showCost("loss", cost.loss)} (${showDifference("loss", apart.loss, apart.loss_se)}).`
-  );
+  const told = MEASURES.map(([name, words]) => `${words} ${showCost(name, cost[name])} (${showDifference(name, apart[name], apart[`${name}_se`])})`);
+  return `${plural(workbench.steps.length, "edit")}, ${length}: ${told.join(", ")}.`;
 }
 
 // What is otherwise than in the fitted model: its own weights, not those solved for again.
@@ -154,12 +152,13 @@ function showCompared() {
     const place = workbench.now.list.findIndex((own) => own.number === term.number);
     const now = workbench.now.list[place];
     const became = now === undefined ? "off" : now.key === term.key ? "the same" : tellTerm(now);
-    return [String(term.number), tellTerm(term), became, signed(before[1 + k], 3), now === undefined ? "–" : signed(after[1 + place], 3)];
+    return [String(term.number), tellTerm(term), became, tellCoef(term, before[1 + k]), now === undefined ? "–" : tellCoef(now, after[1 + place])];
   });
   const otherwise = countOtherwise(fitted, workbench.now);
-  const what = bench.family === "number" ? "by more than a tenth of a standard deviation" : "as another class";
+  const what = { number: "by more than a tenth of a standard deviation", rate: "by more than a tenth" }[bench.family] || "as another class";
   const whose = severalScores() ? ` for ${report.outputs[state.output]}` : "";
-  const heads = ["#", "Fitted rule", "Rule now", `Fitted weight${whose}`, `Weight now${whose}`];
+  const kind = report.words.multiplies ? "factor" : "weight";
+  const heads = ["#", "Fitted rule", "Rule now", `Fitted ${kind}${whose}`, `${capitalised(kind)} now${whose}`];
   const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted otherwise, ${what}.`;
   box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(heads, rows)));
 }
@@ -203,10 +202,17 @@ function openBench() {
 // How far lines are from rows.
 function tellLinesApart() {
   if (bench.min_count === 1) return "";
-  const [error, loss] = ["error", "loss"].map((name) => `${bench[`${name}_name`]} ${showCost(name, bench.exact[name])}`);
+  const told = MEASURES.map(([name, words]) => `${words} ${showCost(name, bench.exact[name])}`);
   const off = Math.abs(costOf(workbench.base).loss - bench.exact.loss) / bench.exact.loss;
   const far = off > FAR ? `far off: ${plural(bench.n_rows, "row")} are too few for such lines` : "a little off";
-  return ` Rows on one line count as alike, so figures are ${far}. On the rows themselves the refitted list has ${error} and ${loss}.`;
+  return ` Rows on one line count as alike, so figures are ${far}. On the rows themselves the refitted list has ${told.join(" and ")}.`;
+}
+
+// What the fit was asked to keep to, and the page keeps to as well.
+function tellDirections() {
+  const about = (direction) => report.features.filter((_, place) => bench.directions[place] === direction).join(", ");
+  const parts = [["rise", 1], ["fall", -1]].flatMap(([way, direction]) => (about(direction) ? [`${way} with ${about(direction)}`] : []));
+  return parts.length ? `The score may only ${parts.join(" and ")}: a weight that would go against it is 0. ` : "";
 }
 
 function startBench() {
@@ -216,7 +222,7 @@ function startBench() {
   const lines = bench.min_count > 1 ? `, put together in ${plural(N_LINES, "line")} of at least ${bench.min_count}` : "";
   byId("bench-about").textContent =
     "Switch rules off, drag thresholds, merge rules: all weights are solved for again at once, and the page follows. " +
-    `This is done on ${plural(bench.n_rows, "row")}${lines}. ${bench.spent}`;
+    `This is done on ${plural(bench.n_rows, "row")}${lines}. ${tellDirections()}${bench.spent}`;
   byId("bench-switch").addEventListener("click", openBench);
   byId("bench-undo").addEventListener("click", () => travel(workbench.done, workbench.undone));
   byId("bench-redo").addEventListener("click", () => travel(workbench.undone, workbench.done));
