@@ -157,6 +157,18 @@ def test_equal_columns_do_no_harm():
     assert np.unique(found).size == found.size
 
 
+def test_forced_terms_may_repeat_each_other():
+    """They have no ridge, so that nothing is left of the second one; a division by it gave no numbers at all."""
+    dense, coefs = make_rules(4, n_terms=5)
+    twice = np.column_stack([dense[:, 0], dense])
+    forced = mark(6, [0, 1])
+    reference = refer(twice, np.column_stack([coefs[:, 0], coefs]), forced=forced, ridges=1.0 - forced)
+    with np.errstate(all="raise"):
+        found = order_terms(reference, 4)
+    np.testing.assert_array_equal(found[:2], [0, 1])
+    assert np.unique(found).size == 4
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_units_of_the_target_do_not_matter(factor):
     dense, coefs = make_rules(5)

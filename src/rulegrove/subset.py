@@ -129,11 +129,13 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
         term = first[len(entered)] if len(entered) < len(first) else best
         if gains[term] <= LEAST_GAIN * most and len(entered) >= len(first):
             break
-        row = gram[term] - factor[: len(entered), term] @ factor[: len(entered)]
-        row[term] += ridge[term]
-        row /= np.sqrt(spreads[term])
-        pulls -= np.outer(pulls[:, term] / np.sqrt(spreads[term]), row)
-        spreads -= row**2
+        row = np.zeros(len(gram))
+        if spreads[term] > LEAST_GAIN * gram[term, term]:  # a forced term without a ridge may repeat the others
+            row = gram[term] - factor[: len(entered), term] @ factor[: len(entered)]
+            row[term] += ridge[term]
+            row /= np.sqrt(spreads[term])
+            pulls -= np.outer(pulls[:, term] / np.sqrt(spreads[term]), row)
+            spreads -= row**2
         factor[len(entered)] = row
         entered.append(term)
         barred[term] = True
