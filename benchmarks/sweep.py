@@ -1,4 +1,4 @@
-"""More rows, a better model: error, log loss and seconds as a table grows, and on both sides of what changes with size.
+"""More rows, a better model: error, log loss and processor seconds as a table grows, and on both sides of what changes with size.
 
 ``python -m benchmarks.sweep [--seeds N] [--largest N] [--edges]``
 
@@ -54,11 +54,11 @@ PROBLEMS: dict[str, Callable[[int, int], Table]] = {
 
 
 def measure(table: Table, size: int, seed: int) -> tuple[float, float, float]:
-    """Return error in percent, log loss and seconds of a default fit to the first rows."""
+    """Return error in percent, log loss and processor seconds of a default fit to the first rows."""
     X, y = table
-    start = time.perf_counter()
+    start = time.process_time()
     model = RuleEnsembleClassifier(random_state=seed).fit(X[N_TEST : N_TEST + size], y[N_TEST : N_TEST + size])
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     probability = model.predict_proba(X[:N_TEST])
     error = 100.0 * float(np.mean(model.classes_[np.argmax(probability, axis=1)] != y[:N_TEST]))
     return error, float(log_loss(y[:N_TEST], probability, labels=model.classes_)), seconds

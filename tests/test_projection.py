@@ -16,6 +16,7 @@ from rulegrove.projection import (
     LEAST_SURE,
     RIDGE,
     RIDGE_OF_NUMBERS,
+    SOLVED_ROWS,
     OfNumbers,
     OfProbabilities,
     project,
@@ -238,13 +239,15 @@ def test_signs_of_probabilities_against_a_bounded_minimiser(seed, n_outputs):
     assert found - find_least(kept, goals, weights) <= NEAR * null
 
 
-def test_weights_of_rows_have_few_levels():
-    """So that pairs of rules are counted; none is more than an eighth off."""
-    goals = np.random.default_rng(0).random((1000, 1))
+def test_weights_of_many_rows_have_few_levels():
+    """So that pairs of rules are counted; none is more than an eighth off, and those of few rows are as they are."""
+    goals = np.random.default_rng(0).random((SOLVED_ROWS + 1, 1))
     near = np.clip(goals, LEAST_SURE, 1.0 - LEAST_SURE)[:, 0]
     exact = near * (1.0 - near)
     _, many = OfProbabilities().linearise(goals, None)
     assert np.unique(many.round(12)).size <= 15
     np.testing.assert_allclose(many, exact, rtol=0.125)
-    _, weighted = OfProbabilities().linearise(goals, np.full(1000, 3.0))
+    _, few = OfProbabilities().linearise(goals[1:], None)
+    np.testing.assert_allclose(few, exact[1:], rtol=1e-12)
+    _, weighted = OfProbabilities().linearise(goals, np.full(SOLVED_ROWS + 1, 3.0))
     np.testing.assert_allclose(weighted, 3.0 * many, rtol=1e-12)

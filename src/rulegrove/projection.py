@@ -191,7 +191,9 @@ class _OfLikelihood(ABC):
 
 
 def _round_levels(spreads: FloatArray) -> FloatArray:
-    """Return weights of few levels, so that pairs of rules are counted and not multiplied."""
+    """Return weights of few levels, whose pairs of rules are counted and not multiplied, where rows are many."""
+    if len(spreads) <= SOLVED_ROWS:
+        return spreads
     return np.asarray(BEND * LEVEL ** np.rint(np.log(spreads / BEND) / np.log(LEVEL)))
 
 

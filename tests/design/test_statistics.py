@@ -90,6 +90,21 @@ def test_margins_equal_dense_sums_and_add_up(kind):
         np.testing.assert_array_equal(found.x_sum[: program.n_rules], whole.x_sum[: program.n_rules])
 
 
+def test_margins_of_some_terms_are_counted_anew():
+    """Those of the others, which fewer rows have told, stand for as many rows."""
+    table, program, linear_terms, y, design, _ = random_problem(0)
+    few = np.where(np.arange(table.n_rows) < 100, 0, -1)
+    some, whole = (collect_margins(table, program, linear_terms, y, folds) for folds in (few, None))
+    terms = np.array([1, 4])
+    alone = Margins(whole.weight, whole.x_sum[terms], whole.x_x[terms], whole.x_y[terms], whole.y_sum)
+    found = some.recount(terms, alone)
+    assert found.weight == table.n_rows
+    np.testing.assert_array_equal(found.x_sum[terms], design[:, terms].sum(axis=0))
+    np.testing.assert_array_equal(found.x_y[terms], whole.x_y[terms])
+    others = np.setdiff1d(np.arange(design.shape[1]), terms)
+    np.testing.assert_allclose(found.x_x[others], table.n_rows * np.mean(design[:100, others] ** 2, axis=0))
+
+
 @pytest.mark.parametrize("kind", ["none", "ones", "one number", "few", "many"])
 @pytest.mark.parametrize("block_rows", [37, 1000])
 def test_moments_equal_dense_sums(kind, block_rows):

@@ -99,6 +99,13 @@ class Margins:
         """Return the sums of both sets of rows together."""
         return Margins(**{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)})
 
+    def recount(self, terms: IntArray, found: "Margins") -> "Margins":
+        """Return the sums of all rows, of which these are some: as found for some terms, in proportion for others."""
+        factor = found.weight / self.weight
+        x_sum, x_x, x_y = factor * self.x_sum, factor * self.x_x, factor * self.x_y
+        x_sum[terms], x_x[terms], x_y[terms] = found.x_sum, found.x_x, found.x_y
+        return Margins(found.weight, x_sum, x_x, x_y, found.y_sum)
+
     def place(self, terms: IntArray, n_terms: int) -> "Margins":
         """Return the sums of so many terms, of which these are some; nothing is known of the others."""
         x_sum, x_x, x_y = np.zeros(n_terms), np.zeros(n_terms), np.zeros((n_terms, self.x_y.shape[1]))

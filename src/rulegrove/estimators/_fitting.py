@@ -11,6 +11,7 @@ from rulegrove._progress import Progress
 from rulegrove._threads import run_tasks
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove._warn import warn_user
+from rulegrove.design.linear import join_linear
 from rulegrove.design.statistics import Margins, Moments
 from rulegrove.design.terms import Terms
 from rulegrove.estimators._design import (
@@ -274,15 +275,18 @@ def count_pairs(count: Count, grown: Sequence[Grown], plan: Plan, progress: Prog
 
 
 def tally_pools(grown: Sequence[Grown], pools: Sequence[Pool], count: Count, progress: Progress) -> list[Pool]:
-    """Return pools with what all rows of the table tell of each term that is to be solved for once more."""
-    columns = [np.unique(np.concatenate([own.columns for own in pool.kept[0]])) for pool in pools]
-    taken = [pool.design.terms.take(own) for pool, own in zip(pools, columns, strict=True)]
+    """Return pools with what all rows of the table tell of each rule that is to be solved for once more.
+
+    Of lines the rows in memory tell enough: their means and spreads are shown nowhere and weigh importances alone.
+    """
+    columns = [np.unique(np.concatenate([own.columns[: own.n_rules] for own in pool.kept[0]])) for pool in pools]
     requests = [
-        Request(terms.rules, terms.linear, own.output, pairs=False) for terms, own in zip(taken, grown, strict=True)
+        Request(pool.design.terms.take(kept).rules, join_linear([]), own.output, pairs=False)
+        for pool, kept, own in zip(pools, columns, grown, strict=True)
     ]
     tallied = []
-    for pool, own, found in zip(pools, columns, count(requests, progress), strict=True):
-        margins = cast(Margins, found).place(own, len(pool.design.terms))
+    for pool, kept, found in zip(pools, columns, count(requests, progress), strict=True):
+        margins = pool.design.margins.recount(kept, cast(Margins, found))
         tallied.append(replace(pool, design=replace(pool.design, margins=margins)))
     return tallied
 
