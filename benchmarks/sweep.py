@@ -1,4 +1,4 @@
-"""More rows, a better model: error, log loss and processor seconds as a table grows, and on both sides of what changes with size.
+"""More rows, a better model: error, log loss and processor time as a table grows, and on both sides of what changes.
 
 ``python -m benchmarks.sweep [--seeds N] [--largest N] [--edges]``
 
