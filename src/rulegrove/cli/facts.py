@@ -15,48 +15,26 @@ NO_SPAN = (math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Facts:
-    """What a table was found to hold, to be told and to be given as JSON.
+    """What a table was found to hold, to be told and to be given as JSON."""
 
-    Attributes
-    ----------
-    size : str
-        Rows and attributes in words.
-    n_rows, n_left_out : int
-        Rows with a target and without.
-    target : str
-        Name of its column.
-    task : {"classification", "regression", "survival"}
-    counts : dict
-        Rows of each value of the target, where these are few enough to be classes.
-    span : tuple of float
-        Least, largest and mean value of a target of numbers or times.
-    others : dict
-        The same of each further number to predict, by its name.
-    kinds : dict
-        Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
-        categories they have.
-    groups : str
-        The groups in words; empty without any.
-    known : dict
-        Columns of the exposure, the offset, the event and the entry, by these words.
-    n_events : int, optional
-        Rows with an event, as far as that is known.
-    exposures : tuple of float
-        Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
-    """
-
-    size: str
+    size: str  # rows and attributes in words
+    # n_rows, n_left_out: rows with a target and without.
     n_rows: int
     n_left_out: int
-    target: str
-    task: str
-    counts: Mapping[Any, int]
-    span: tuple[float, float, float]
+    target: str  # name of its column
+    task: str  # classification, regression or survival
+    counts: Mapping[Any, int]  # rows of each value of the target, where these are few enough to be classes
+    span: tuple[float, float, float]  # least, largest and mean value of a target of numbers or times
+    # Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
+    # categories they have.
     kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
+    # The same of each further number to predict, by its name.
     others: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    groups: str = ""
+    groups: str = ""  # the groups in words; empty without any
+    # Columns of the exposure, the offset, the event and the entry, by these words.
     known: Mapping[str, str] = field(default_factory=dict)
-    n_events: int | None = None
+    n_events: int | None = None  # rows with an event, as far as that is known
+    # Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
     exposures: tuple[float, ...] = ()
 
     def describe(self) -> dict[str, Any]:

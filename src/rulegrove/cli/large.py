@@ -49,15 +49,7 @@ def open_large(paths: Sequence[Path], n_jobs: Any = None) -> LocalEngine:
 
 @dataclass(frozen=True, eq=False)
 class LargeTraining:
-    """A table with a target, in files; what `Training` is of one in memory.
-
-    Attributes
-    ----------
-    engine : LocalEngine
-    layout : Layout
-    roles : Roles
-    facts : Facts
-    """
+    """A table with a target, in files; what `Training` is of one in memory."""
 
     engine: LocalEngine
     layout: Layout

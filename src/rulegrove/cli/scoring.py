@@ -62,23 +62,12 @@ def read_rows(model: "Ensemble", path: Path) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows of a table that have a target.
+    """Rows of a table that have a target."""
 
-    Attributes
-    ----------
-    X : pyarrow.Table or ndarray
-        The model's attributes.
-    y : ndarray of shape (n_rows,) or SurvivalTimes
-        The target, classes as the model spells them.
-    weights : ndarray of shape (n_rows,) or None
-    known : dict
-        Exposure and offset of the rows, by these words.
-    """
-
-    X: Any
-    y: Any
-    weights: FloatArray | None
-    known: Mapping[str, FloatArray]
+    X: Any  # the model's attributes
+    y: Any  # (n_rows,): the target, classes as the model spells them
+    weights: FloatArray | None  # (n_rows,)
+    known: Mapping[str, FloatArray]  # exposure and offset of the rows, by these words
 
 
 def read_labelled(

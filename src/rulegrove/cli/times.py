@@ -24,19 +24,11 @@ MOST_WORDS = 20  # of a column of events that an error names
 
 @dataclass(frozen=True)
 class Spells:
-    """Columns that make a time of the target, as the table spells them.
-
-    Attributes
-    ----------
-    event, entry : str, optional
-        Columns of these.
-    word : str, optional
-        What the column of events holds where the event came; None for a column of yes and no.
-    """
+    """Columns that make a time of the target, as the table spells them."""
 
     event: str | None = None
     entry: str | None = None
-    word: str | None = None
+    word: str | None = None  # what the column of events holds where the event came; None for a column of yes and no
 
     @property
     def columns(self) -> dict[str, str]:

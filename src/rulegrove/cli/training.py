@@ -36,28 +36,13 @@ def check_values(target: str, values: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A table in memory, taken apart.
+    """A table in memory, taken apart."""
 
-    Attributes
-    ----------
-    X : pyarrow.Table
-        The attributes.
-    y : ndarray of shape (n_rows,), SurvivalTimes or pyarrow.Table
-        The target; of several numbers a table.
-    weights : ndarray of shape (n_rows,) or None
-    groups : ndarray of shape (n_rows,) or None
-        Number of each row's group.
-    known : dict
-        Exposure and offset of the rows, by these words.
-    roles : Roles
-    facts : Facts
-    """
-
-    X: pa.Table
-    y: Any
-    weights: FloatArray | None
-    groups: IntArray | None
-    known: Mapping[str, FloatArray]
+    X: pa.Table  # the attributes
+    y: Any  # (n_rows,): the target; of several numbers a table
+    weights: FloatArray | None  # (n_rows,)
+    groups: IntArray | None  # (n_rows,): number of each row's group
+    known: Mapping[str, FloatArray]  # exposure and offset of the rows, by these words
     roles: Roles
     facts: Facts
 

@@ -36,26 +36,17 @@ Chosen = Any  # "auto", None, names, positions or a mask: what `categorical_feat
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user says about the columns.
+    """What the user says about the columns."""
 
-    Attributes
-    ----------
-    categorical : {"auto"}, None or array-like
-        Names, positions or mask of the categorical columns. "auto" takes text and categorical columns of a data frame
-        or an object array.
-    numeric : None or array-like
-        Names, positions or mask of text columns to read as numbers; words that are no numbers are missing.
-    identifiers : {"auto"}, None or array-like
-        Names, positions or mask of the columns to leave out; "auto" finds text and consecutive integers that differ in
-        every row.
-    max_categories : int
-        Most categories of a column; of more, the rarest are pooled.
-    """
-
+    # Names, positions or mask of the categorical columns. "auto" takes text and categorical columns of a data frame or
+    # an object array.
     categorical: Chosen = "auto"
+    # Names, positions or mask of text columns to read as numbers; words that are no numbers are missing.
     numeric: Chosen = None
+    # Names, positions or mask of the columns to leave out; "auto" finds text and consecutive integers that differ in
+    # every row.
     identifiers: Chosen = "auto"
-    max_categories: int = 255
+    max_categories: int = 255  # most categories of a column; of more, the rarest are pooled
 
 
 def learn_columns(

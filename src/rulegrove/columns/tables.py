@@ -23,16 +23,10 @@ Kind = Literal["number", "integer", "boolean", "text", "category", "time", "mixe
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a column.
+    """The cells of a column."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        Floats of a "number" (times of day in hours), "integer" or "boolean" (1 is true); objects of "text", a
-        "category" or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
-    kind : {"number", "integer", "boolean", "text", "category", "time", "mixed"}
-    """
-
+    # (n_rows,): floats of a "number" (times of day in hours), "integer" or "boolean" (1 is true); objects of "text", a
+    # "category" or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
     values: AnyArray
     kind: Kind
 

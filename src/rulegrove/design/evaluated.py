@@ -22,17 +22,6 @@ class EvaluatedRules:
     Counted by fold, many rules take far more memory than their bits on some ten thousand rows. Most of the counts would
     go unused: those of all folds together tell which rules repeat others.
 
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    linear_terms : LinearTerms
-    y : ndarray of shape (n_rows, n_outputs)
-    folds : tuple of tuple of (ndarray, BitMatrix)
-        Blocks of each fold: their rows in the table, and the rules on them.
-    n_threads : int
-        Threads to use; no result depends on it.
-
     Examples
     --------
     >>> import numpy as np
@@ -51,11 +40,12 @@ class EvaluatedRules:
     array([1, 1])
     """
 
-    columns: Columns
+    columns: Columns  # the table
     linear_terms: LinearTerms
-    y: FloatArray
+    y: FloatArray  # (n_rows, n_outputs)
+    # Blocks of each fold: their rows in the table, and the rules on them.
     folds: tuple[tuple[tuple[IntArray | slice, BitMatrix], ...], ...]
-    n_threads: int
+    n_threads: int  # threads to use; no result depends on it
 
     @property
     def total(self) -> float:

@@ -19,24 +19,14 @@ _CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transpos
 
 @dataclass(frozen=True, eq=False)
 class LinearTerms:
-    """Linear terms ``scale * (clip(x, lower, upper) - center)``; a missing value gives exactly 0.
+    """Linear terms ``scale * (clip(x, lower, upper) - center)``; a missing value gives exactly 0."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_terms,), int64
-        Ascending positions of the attributes.
-    lower, upper : ndarray of shape (n_terms,)
-        Values beyond these are moved to them, so that outliers do not decide the slope.
-    center : ndarray of shape (n_terms,)
-        Mean of the winsorised values.
-    scale : ndarray of shape (n_terms,)
-        0.4, the standard deviation of a typical rule, over the standard deviation of the winsorised values.
-    """
-
-    features: IntArray
+    features: IntArray  # (n_terms,): ascending positions of the attributes
+    # lower, upper (n_terms,): values beyond these are moved to them, so that outliers do not decide the slope.
     lower: FloatArray
     upper: FloatArray
-    center: FloatArray
+    center: FloatArray  # (n_terms,): mean of the winsorised values
+    # (n_terms,): 0.4, the standard deviation of a typical rule, over the standard deviation of the winsorised values.
     scale: FloatArray
 
     __repr__ = short_repr

@@ -22,14 +22,6 @@ class Rows:
     A row of weight 0 counts nowhere. That is how rows are held out without a copy of the bits, and how each fold fills
     whole words. `Rows.from_dense` and `collect_rows` check that all values are finite; copies of their rows need not.
 
-    Parameters
-    ----------
-    bits : BitMatrix
-        Rules on the rows, their number a multiple of 64.
-    linear : ndarray of shape (n_rows, n_linear)
-    y : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,)
-
     Examples
     --------
     >>> import numpy as np
@@ -40,10 +32,10 @@ class Rows:
     array([10.5, 11.5,  1.5])
     """
 
-    bits: BitMatrix
-    linear: FloatArray
-    y: FloatArray
-    weights: FloatArray
+    bits: BitMatrix  # rules on the rows, their number a multiple of 64
+    linear: FloatArray  # (n_rows, n_linear)
+    y: FloatArray  # (n_rows,)
+    weights: FloatArray  # (n_rows,)
 
     def __post_init__(self) -> None:
         n_rows = self.bits.n_rows
@@ -74,7 +66,7 @@ class Rows:
         bits = BitMatrix(words.astype(np.uint64, copy=False), 64 * n_words)
         padding = 64 * n_words - n_rows
         weights = np.ones(n_rows) if weights is None else weights
-        _check_values(linear, y, weights)
+        check_rows(linear, y, weights)
         return cls(
             bits,
             np.pad(linear, ((0, padding), (0, 0))),
@@ -179,7 +171,7 @@ class Rows:
         )
 
 
-def _check_values(linear: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+def check_rows(linear: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
     """Raise unless all is finite and no weight negative."""
     if not (np.isfinite(targets).all() and np.isfinite(weights).all() and np.isfinite(linear).all()):
         raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
@@ -239,5 +231,5 @@ def collect_rows(
         words[:, place // 64 : place // 64 + bits.words.shape[1]] = bits.words
         linear[here], targets[here] = terms, y[rows]
         row_weights[here] = 1.0 if weights is None else weights[rows]
-    _check_values(linear, targets, row_weights)
+    check_rows(linear, targets, row_weights)
     return Rows(BitMatrix(words, n_rows), linear, targets[:, 0].copy(), row_weights), targets, starts

@@ -20,30 +20,14 @@ _DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums of one set of rows over T terms (rules first, then linear terms) and J outputs.
+    """Sums of one set of rows over T terms (rules first, then linear terms) and J outputs."""
 
-    Parameters
-    ----------
-    weight : float
-        Sum of the weights.
-    x_sum : ndarray of shape (T,)
-        Weighted sums of the terms.
-    gram : ndarray of shape (T, T)
-        Weighted sums of products of terms.
-    x_y : ndarray of shape (T, J)
-        Weighted sums of products of terms and outputs.
-    y_sum : ndarray of shape (J,)
-        Weighted sums of the outputs.
-    y_y : ndarray of shape (J,)
-        Weighted sums of the squared outputs.
-    """
-
-    weight: float
-    x_sum: FloatArray
-    gram: FloatArray
-    x_y: FloatArray
-    y_sum: FloatArray
-    y_y: FloatArray
+    weight: float  # sum of the weights
+    x_sum: FloatArray  # (T,): weighted sums of the terms
+    gram: FloatArray  # (T, T): weighted sums of products of terms
+    x_y: FloatArray  # (T, J): weighted sums of products of terms and outputs
+    y_sum: FloatArray  # (J,): weighted sums of the outputs
+    y_y: FloatArray  # (J,): weighted sums of the squared outputs
 
     def take(self, terms: IntArray) -> "Moments":
         """Moments of some of the terms."""
@@ -70,25 +54,14 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms.
+    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms."""
 
-    Parameters
-    ----------
-    weight : float
-        Sum of the weights.
-    x_sum, x_x : ndarray of shape (T,)
-        Weighted sums of the terms and of their squares.
-    x_y : ndarray of shape (T, J)
-        Weighted sums of products of terms and outputs.
-    y_sum : ndarray of shape (J,)
-        Weighted sums of the outputs.
-    """
-
-    weight: float
+    weight: float  # sum of the weights
+    # x_sum, x_x (T,): weighted sums of the terms and of their squares.
     x_sum: FloatArray
     x_x: FloatArray
-    x_y: FloatArray
-    y_sum: FloatArray
+    x_y: FloatArray  # (T, J): weighted sums of products of terms and outputs
+    y_sum: FloatArray  # (J,): weighted sums of the outputs
 
     def place(self, terms: IntArray, n_terms: int) -> "Margins":
         """Return the sums of so many terms, of which these are some; nothing is known of the others."""
@@ -103,27 +76,6 @@ class Statistics:
 
     As long as every weight is one, `rule_gram` holds integers: exact, and the same for any division of the rows into
     blocks. Outputs far from zero lose digits when the sums are centred later; shift them first.
-
-    Parameters
-    ----------
-    n_rows : ndarray of shape (F,), int64
-        Rows, unweighted.
-    support : ndarray of shape (F, R), int64
-        Rows of each rule, unweighted.
-    weight : ndarray of shape (F,)
-        Sum of the weights.
-    rule_gram : ndarray of shape (F, R, R), int64 or float64
-        Rows shared by two rules; their weight, as float64, once a weight differs from one.
-    rule_linear : ndarray of shape (F, R, Q)
-        Weighted sums of linear terms over each rule's rows.
-    linear_gram : ndarray of shape (F, Q, Q)
-        Weighted sums of products of linear terms.
-    linear_sum : ndarray of shape (F, Q)
-        Weighted sums of linear terms.
-    x_y : ndarray of shape (F, R + Q, J)
-        Weighted sums of products of terms and outputs.
-    y_sum, y_y : ndarray of shape (F, J)
-        Weighted sums of outputs and of squared outputs.
 
     Examples
     --------
@@ -140,14 +92,15 @@ class Statistics:
            [0.]])
     """
 
-    n_rows: IntArray
-    support: IntArray
-    weight: FloatArray
-    rule_gram: AnyArray
-    rule_linear: FloatArray
-    linear_gram: FloatArray
-    linear_sum: FloatArray
-    x_y: FloatArray
+    n_rows: IntArray  # (F,): rows, unweighted
+    support: IntArray  # (F, R): rows of each rule, unweighted
+    weight: FloatArray  # (F,): sum of the weights
+    rule_gram: AnyArray  # (F, R, R): rows shared by two rules; their weight, as float64, once a weight differs from one
+    rule_linear: FloatArray  # (F, R, Q): weighted sums of linear terms over each rule's rows
+    linear_gram: FloatArray  # (F, Q, Q): weighted sums of products of linear terms
+    linear_sum: FloatArray  # (F, Q): weighted sums of linear terms
+    x_y: FloatArray  # (F, R + Q, J): weighted sums of products of terms and outputs
+    # y_sum, y_y (F, J): weighted sums of outputs and of squared outputs.
     y_sum: FloatArray
     y_y: FloatArray
 

@@ -29,18 +29,10 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive rows.
+    """Some consecutive rows."""
 
-    Attributes
-    ----------
-    rows : pyarrow.RecordBatch
-        At least the columns that the task asked for, in any order.
-    start : int
-        Position of the first of them in the whole table.
-    """
-
-    rows: pa.RecordBatch
-    start: int
+    rows: pa.RecordBatch  # at least the columns that the task asked for, in any order
+    start: int  # position of the first of them in the whole table
 
 
 class State(Protocol):

@@ -23,13 +23,6 @@ from rulegrove.survival.times import SurvivalTimes, read_survival
 class Known:
     """Columns of what is known to add to the score of each row, or nothing.
 
-    Attributes
-    ----------
-    exposure : str, optional
-        Whose logarithm adds to the score.
-    offset : str, optional
-        What adds to it as it is.
-
     Examples
     --------
     >>> rows = pa.record_batch({"years": [1.0, 2.0]})
@@ -37,8 +30,8 @@ class Known:
     array([0.   , 0.693])
     """
 
-    exposure: str | None = None
-    offset: str | None = None
+    exposure: str | None = None  # the column whose logarithm adds to the score
+    offset: str | None = None  # the column that adds to it as it is
 
     @classmethod
     def of(cls, names: Sequence[str], kind: Target, exposure: str | None, offset: str | None) -> "Known":
@@ -93,21 +86,6 @@ NOTHING_KNOWN = Known()
 class Beside:
     """Columns that make the target together with its first one: further numbers, or the event of a time.
 
-    Attributes
-    ----------
-    numbers : tuple of str
-        Further numbers to predict.
-    event : str, optional
-        Whether the event came at the time.
-    entry : str, optional
-        Since when the row was watched.
-    word : str, optional
-        What the column of events holds where the event came; None for a column of yes and no.
-    hazard : Baseline, optional
-        Of all rows together, by which times become rates; unknown while the first rows are drawn.
-    unit : int
-        Exponent of the power of two in whose units weights of times are.
-
     Examples
     --------
     >>> rows = pa.record_batch({"died": [True, False]})
@@ -116,12 +94,13 @@ class Beside:
            [3., 0.]])
     """
 
-    numbers: tuple[str, ...] = ()
-    event: str | None = None
-    entry: str | None = None
-    word: str | None = None
+    numbers: tuple[str, ...] = ()  # further numbers to predict
+    event: str | None = None  # whether the event came at the time
+    entry: str | None = None  # since when the row was watched
+    word: str | None = None  # what the column of events holds where the event came; None for a column of yes and no
+    # Of all rows together, by which times become rates; unknown while the first rows are drawn.
     hazard: Baseline | None = None
-    unit: int = 0
+    unit: int = 0  # exponent of the power of two in whose units weights of times are
 
     @classmethod
     def of(

@@ -35,25 +35,13 @@ class Marked(Generic[S]):
 
 @dataclass(frozen=True)
 class CodedRows:
-    """What makes numbers of the rows of a partition.
-
-    Attributes
-    ----------
-    layout : Layout
-    code : RowCode
-    seed : int
-        Of the random numbers that `limit` is about.
-    limit : int
-        Rows whose random numbers are not below it are left out; ``2**64`` takes all.
-    shift : int
-        Position of the table's first row, where the table continues another one.
-    """
+    """What makes numbers of the rows of a partition."""
 
     layout: Layout
     code: RowCode
-    seed: int = 0
-    limit: int = 2**64
-    shift: int = 0
+    seed: int = 0  # of the random numbers that `limit` is about
+    limit: int = 2**64  # rows whose random numbers are not below it are left out; ``2**64`` takes all
+    shift: int = 0  # position of the table's first row, where the table continues another one
 
     def read(self, batch: Batch) -> tuple[int, tuple[Columns, FloatArray, FloatArray | None, IntArray] | None]:
         """Return the mark of a batch, and its attributes, targets, weights and folds if it has any rows to take."""
@@ -69,13 +57,7 @@ class CodedRows:
 
 @dataclass(frozen=True)
 class CountTask:
-    """Count candidates.
-
-    Attributes
-    ----------
-    rows : CodedRows
-    requests : tuple of Request
-    """
+    """Count candidates."""
 
     rows: CodedRows
     requests: tuple[Request, ...]
@@ -119,13 +101,7 @@ class CountTask:
 
 @dataclass(frozen=True)
 class JudgeTask(Generic[S]):
-    """Measure rows.
-
-    Attributes
-    ----------
-    rows : CodedRows
-    measure : Measure
-    """
+    """Measure rows."""
 
     rows: CodedRows
     measure: Measure[S]

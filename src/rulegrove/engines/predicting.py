@@ -62,17 +62,10 @@ def score_batch(model: RuleModel, rows: pa.RecordBatch) -> FloatArray:
 
 @dataclass(frozen=True)
 class Moments:
-    """Times at which a model of survival times tells the share of rows without an event.
-
-    Attributes
-    ----------
-    times : tuple of float
-    hazards : tuple of float
-        Cumulative hazard of the baseline at each.
-    """
+    """Times at which a model of survival times tells the share of rows without an event."""
 
     times: tuple[float, ...] = ()
-    hazards: tuple[float, ...] = ()
+    hazards: tuple[float, ...] = ()  # cumulative hazard of the baseline at each
 
     @classmethod
     def of(cls, model: BaseRuleEnsemble, times: Sequence[float]) -> "Moments":
@@ -94,26 +87,13 @@ NO_MOMENTS = Moments()
 
 @dataclass(frozen=True)
 class PredictTask:
-    """Predict the rows of a batch, beside columns to keep.
-
-    Attributes
-    ----------
-    model : RuleModel
-    results : tuple of str
-        Of `COLUMNS`.
-    kept : tuple of pyarrow.Field
-        Columns to pass on.
-    known : Known
-        What adds to the scores.
-    moments : Moments
-        Times at which shares of rows without an event are told.
-    """
+    """Predict the rows of a batch, beside columns to keep."""
 
     model: RuleModel
-    results: tuple[str, ...]
-    kept: tuple[pa.Field, ...] = ()
-    known: Known = NOTHING_KNOWN
-    moments: Moments = NO_MOMENTS
+    results: tuple[str, ...]  # of `COLUMNS`
+    kept: tuple[pa.Field, ...] = ()  # columns to pass on
+    known: Known = NOTHING_KNOWN  # what adds to the scores
+    moments: Moments = NO_MOMENTS  # times at which shares of rows without an event are told
 
     @property
     def columns(self) -> tuple[str, ...]:

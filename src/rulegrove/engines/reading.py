@@ -28,29 +28,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are what.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    target : str
-        Its first column, mostly the only one.
-    weights : str, optional
-    values : {"classes", "numbers"}
-        What the target is, as `Target.values` has it.
-    part : Part, optional
-        Rows to read, where some are set apart; all by default.
-    kind : Target, optional
-        What refuses numbers that its loss is not for, and takes out of the target what is known.
-    known : Known
-    beside : Beside
-    """
+    """Which columns are what."""
 
     attributes: tuple[str, ...]
-    target: str
+    target: str  # its first column, mostly the only one
     weights: str | None
-    values: str
-    part: Part | None = None
+    values: str  # "classes" or "numbers", as `Target.values` has it
+    part: Part | None = None  # rows to read, where some are set apart; all by default
+    # What refuses numbers that its loss is not for, and takes out of the target what is known.
     kind: Target | None = None
     known: Known = NOTHING_KNOWN
     beside: Beside = ALONE
@@ -119,12 +104,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class LayoutTask:
-    """What a task that reads rows by a layout asks of the table.
-
-    Attributes
-    ----------
-    layout : Layout
-    """
+    """What a task that reads rows by a layout asks of the table."""
 
     layout: Layout
 

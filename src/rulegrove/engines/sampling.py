@@ -22,20 +22,11 @@ SPARE_ERRORS = 6.0  # standard deviations of the number of rows drawn that the f
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Rows below a limit of their random numbers, and a summary of all rows; a state.
+    """Rows below a limit of their random numbers, and a summary of all rows; a state."""
 
-    Attributes
-    ----------
-    parts : tuple of Labelled
-        The rows drawn from each batch that has some, in the order of the table.
-    summary : TargetSummary
-    mark : int
-        As in `Labelled.mark`, of all rows that have a target.
-    """
-
-    parts: tuple[Labelled, ...]
+    parts: tuple[Labelled, ...]  # the rows drawn from each batch that has some, in the order of the table
     summary: TargetSummary
-    mark: int
+    mark: int  # as in `Labelled.mark`, of all rows that have a target
 
     def merge(self, other: "Draw") -> "Draw":
         """Return the rows of both."""
@@ -101,28 +92,16 @@ def check_finite(drawn: Labelled, attributes: Sequence[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Rows that were drawn, in the order of the table, and what is known of all rows.
+    """Rows that were drawn, in the order of the table, and what is known of all rows."""
 
-    Attributes
-    ----------
-    rows : pyarrow.Table
-        Attributes of the rows drawn.
-    y, weights, positions : ndarray of shape (n_drawn,)
-        Their targets, weights (None without) and positions.
-    summary : TargetSummary
-    mark : int
-        As in `Draw`.
-    spells : Spells, optional
-        Of the rows drawn, if times have become rates.
-    """
-
-    rows: pa.Table
+    rows: pa.Table  # attributes of the rows drawn
+    # y, weights, positions (n_drawn,): their targets, weights (None without) and positions.
     y: AnyArray
     weights: FloatArray | None
     positions: IntArray
     summary: TargetSummary
-    mark: int
-    spells: Spells | None = None
+    mark: int  # as in `Draw`
+    spells: Spells | None = None  # of the rows drawn, if times have become rates
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,40 +38,22 @@ class Scoring:
     """A model as a sum: ``intercept + (rules, in order) + each linear term, in order``, for each output.
 
     The order matters: sums of floats that are made in the same order are the same bit for bit.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-    intercepts : ndarray of shape (n_outputs,)
-    rules : tuple of Rule
-    rule_coefs : ndarray of shape (n_outputs, n_rules)
-    linear : tuple of Linear
-    linear_coefs : ndarray of shape (n_outputs, n_linear)
-    classes : tuple
-        Labels of the classes; empty for a regressor.
-    softmax : float or None
-        The slope of several scores whose softmax are the probabilities; None where curves give them.
-    curves : tuple of Logistic or Steps
-        Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
-    exponential : bool
-        Whether the prediction is the exponential of the score; then there is one.
-    takes_exposure : bool
-        Whether this is a rate, which an exposure multiplies.
-    baseline : Baseline, optional
-        The cumulative hazard of a score of 0, where the prediction is how many times that of a row is.
     """
 
     features: tuple[Feature, ...]
-    intercepts: FloatArray
+    intercepts: FloatArray  # (n_outputs,)
     rules: tuple[Rule, ...]
-    rule_coefs: FloatArray
+    rule_coefs: FloatArray  # (n_outputs, n_rules)
     linear: tuple[Linear, ...]
-    linear_coefs: FloatArray
-    classes: tuple[Any, ...]
+    linear_coefs: FloatArray  # (n_outputs, n_linear)
+    classes: tuple[Any, ...]  # labels of the classes; empty for a regressor
+    # The slope of several scores whose softmax are the probabilities; None where curves give them.
     softmax: float | None
+    # Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
     curves: tuple[Logistic | Steps, ...]
-    exponential: bool = False
-    takes_exposure: bool = False
+    exponential: bool = False  # whether the prediction is the exponential of the score; then there is one
+    takes_exposure: bool = False  # whether this is a rate, which an exposure multiplies
+    # The cumulative hazard of a score of 0, where the prediction is how many times that of a row is.
     baseline: Baseline | None = None
 
     @property

@@ -28,24 +28,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """A function of the rows of mean zero: weighted conjunctions and linear terms, for each output.
+    """A function of the rows of mean zero: weighted conjunctions and linear terms, for each output."""
 
-    Attributes
-    ----------
-    places : ndarray of shape (n_conjunctions,)
-    coefs : ndarray of shape (n_outputs, n_conjunctions)
-    lines : tuple of (Linear, ndarray of shape (n_outputs,))
-    means : ndarray of shape (n_outputs,)
-        What to subtract.
-    size : float
-        Bound on what is added up, to tell a spread from rounding.
-    """
-
-    places: IntArray
-    coefs: FloatArray
-    lines: tuple[tuple[Linear, FloatArray], ...]
-    means: FloatArray
-    size: float
+    places: IntArray  # (n_conjunctions,)
+    coefs: FloatArray  # (n_outputs, n_conjunctions)
+    lines: tuple[tuple[Linear, FloatArray], ...]  # each with its coefficients, (n_outputs,)
+    means: FloatArray  # (n_outputs,): what to subtract
+    size: float  # bound on what is added up, to tell a spread from rounding
 
     def values(self, sample: Sample, rows: slice, bits: BitMatrix) -> FloatArray:
         """Return the effect on a block of rows, an ndarray of shape (n_outputs, n_rows)."""

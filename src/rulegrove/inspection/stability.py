@@ -326,28 +326,15 @@ def _fit_all(
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """The terms of all fits, one after the other.
-
-    Attributes
-    ----------
-    ranked : list of RankedTerm
-    fits : ndarray of shape (n_terms,)
-        Which fit each term is of.
-    words, deciles : ndarray of shape (n_terms,)
-        Numbers that are equal for terms of the same words, and of the same deciles.
-    alike : ndarray of shape (n_terms, n_terms), bool
-        Which terms hold on nearly the same rows.
-    shares : ndarray of shape (n_terms,)
-        Share of the importance of its model.
-    features : tuple of Feature
-    """
+    """The terms of all fits, one after the other."""
 
     ranked: list[RankedTerm]
-    fits: IntArray
+    fits: IntArray  # (n_terms,): which fit each term is of
+    # words, deciles (n_terms,): numbers that are equal for terms of the same words, and of the same deciles.
     words: IntArray
     deciles: IntArray
-    alike: BoolArray
-    shares: FloatArray
+    alike: BoolArray  # (n_terms, n_terms): which terms hold on nearly the same rows
+    shares: FloatArray  # (n_terms,): share of the importance of its model
     features: tuple[Feature, ...]
 
     def count_fits(self, places: IntArray) -> int:

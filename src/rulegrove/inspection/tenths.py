@@ -17,25 +17,16 @@ LEVEL = 0.95  # of the intervals
 
 @dataclass(frozen=True, eq=False)
 class Tenths:
-    """Parts of the rows, the lowest predictions first.
+    """Parts of the rows, the lowest predictions first."""
 
-    Attributes
-    ----------
-    predicted : ndarray of shape (n_parts,)
-        Mean of what was predicted in each.
-    observed : ndarray of shape (n_parts,)
-        What came true: a mean, a share of rows, or a share by Kaplan and Meier's estimate; NaN where it is not known.
-    low, high : ndarray of shape (n_parts,)
-        Ends of its 95 % interval.
-    sizes : ndarray of shape (n_parts,)
-        Rows in each.
-    """
-
-    predicted: FloatArray
+    predicted: FloatArray  # (n_parts,): mean of what was predicted in each
+    # (n_parts,): what came true: a mean, a share of rows, or a share by Kaplan and Meier's estimate; NaN where it is
+    # not known.
     observed: FloatArray
+    # low, high (n_parts,): ends of its 95 % interval.
     low: FloatArray
     high: FloatArray
-    sizes: IntArray
+    sizes: IntArray  # (n_parts,): rows in each
 
     __repr__ = short_repr
 

@@ -14,18 +14,10 @@ ROUNDING = 1e-12  # share of the total weight that sums of float weights may be 
 
 @dataclass(frozen=True, slots=True)
 class Simplified:
-    """Which of many rules to keep, and what else they could be called.
+    """Which of many rules to keep, and what else they could be called."""
 
-    Attributes
-    ----------
-    kept : ndarray of shape (n_kept,)
-        Positions of the kept rules, in the order of the rules.
-    aliases : tuple of tuple of Alias
-        For each kept rule the dropped ones it stands for.
-    """
-
-    kept: IntArray
-    aliases: tuple[tuple[Alias, ...], ...]
+    kept: IntArray  # (n_kept,): positions of the kept rules, in the order of the rules
+    aliases: tuple[tuple[Alias, ...], ...]  # for each kept rule the dropped ones it stands for
 
 
 def simplify(

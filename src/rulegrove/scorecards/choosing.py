@@ -51,44 +51,24 @@ def list_candidates(model: BaseRuleEnsemble, columns: Columns, rows: IntArray) -
 
 @dataclass(frozen=True, eq=False)
 class _Chosen:
-    """Some rules, the patterns that they cut the rows into, and their exact weights.
-
-    Attributes
-    ----------
-    rules : tuple of int
-    lines : ndarray of shape (n_rows,)
-        Pattern of each row.
-    patterns : Patterns
-    weighed : Weighed
-    """
+    """Some rules, the patterns that they cut the rows into, and their exact weights."""
 
     rules: tuple[int, ...]
-    lines: IntArray
+    lines: IntArray  # (n_rows,): pattern of each row
     patterns: Patterns
     weighed: Weighed
 
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """Rules to choose from, on the rows that choose.
+    """Rules to choose from, on the rows that choose."""
 
-    Attributes
-    ----------
-    held : ndarray of shape (n_rows, n_rules)
-        Where rules hold.
-    weights, goals : ndarray of shape (n_rows,)
-        Goals are weights times shares.
-    values : ndarray of shape (n_rows, n_rules), float32
-        `held` in the form that is fast to multiply.
-    signs : tuple of bool
-        Whether rules may speak against the class, and for it.
-    """
-
-    held: ByteArray
+    held: ByteArray  # (n_rows, n_rules): where rules hold
+    # weights, goals (n_rows,): goals are weights times shares.
     weights: FloatArray
     goals: FloatArray
-    values: AnyArray
-    signs: tuple[bool, bool]
+    values: AnyArray  # (n_rows, n_rules): `held` in the form that is fast to multiply
+    signs: tuple[bool, bool]  # whether rules may speak against the class, and for it
 
     def begin(self) -> _Chosen:
         """Return no rules."""

@@ -18,60 +18,35 @@ _SETTLED = 1e-9  # of the loss that a step still promises, for each unit of weig
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Rows on which the same rules hold, added up.
+    """Rows on which the same rules hold, added up."""
 
-    Attributes
-    ----------
-    held : ndarray of shape (n_lines, n_rules)
-        Where rules hold, as ones and zeros.
-    weights, goals : ndarray of shape (n_lines,)
-        Rows of each line, and how many of them are of the class, or by a model should be.
-    """
-
-    held: FloatArray
+    held: FloatArray  # (n_lines, n_rules): where rules hold, as ones and zeros
+    # weights, goals (n_lines,): rows of each line, and how many of them are of the class, or by a model should be.
     weights: FloatArray
     goals: FloatArray
 
     @classmethod
-    def of(cls, table: PatternTable, goals: FloatArray | None = None) -> "Patterns":
-        """Return the patterns of a table whose numbers, or given shares of whose lines, are the goals."""
-        weights = table.weights
-        return cls(table.bits.to_dense().astype(np.float64), weights, table.sums[:, 0] if goals is None else goals)
+    def of(cls, table: PatternTable) -> "Patterns":
+        """Return the patterns of a table whose numbers are the goals."""
+        return cls(table.bits.to_dense().astype(np.float64), table.weights, table.sums[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Exact weights of rules.
+    """Exact weights of rules."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_rules,)
-    intercept : float
-    loss : float
-        Log loss and ridge, summed over the rows.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # (n_rules,)
     intercept: float
-    loss: float
+    loss: float  # log loss and ridge, summed over the rows
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points of rules, and the best curve from their totals to a chance.
+    """Points of rules, and the best curve from their totals to a chance."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_rules,)
-    slope : float
-        Log odds of a point.
-    loss : float
-        Log loss of the curve, summed over the rows.
-    """
-
-    points: IntArray
-    slope: float
-    loss: float
+    points: IntArray  # (n_rules,)
+    slope: float  # log odds of a point
+    loss: float  # log loss of the curve, summed over the rows
 
 
 def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:

@@ -14,18 +14,11 @@ MAX_FEATURES = "sqrt"  # attributes tried at a split: the paper's "random forest
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """Fully grown trees that answer with the code of a class, and the weight of each one's vote.
+    """Fully grown trees that answer with the code of a class, and the weight of each one's vote."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-    trees : sequence of DecisionTreeClassifier
-    weights : ndarray of shape (n_trees,)
-    """
-
-    classes: AnyArray
+    classes: AnyArray  # (n_classes,)
     trees: Sequence[DecisionTreeClassifier]
-    weights: FloatArray
+    weights: FloatArray  # (n_trees,)
 
     def _shares(self, X: FloatArray) -> Iterator[tuple[float, FloatArray]]:
         """Give the weight of each tree, and the share of each class in the leaf of each row."""

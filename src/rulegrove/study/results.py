@@ -23,46 +23,22 @@ RESULTS_NAME = "results.csv"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measured number with all that tells where it comes from.
+    """One measured number with all that tells where it comes from."""
 
-    Attributes
-    ----------
-    part : str
-        Part of the study.
-    task : str
-        Piece of work that measured it; a task is done when all its lines are there.
-    data : str
-        Data set, or the table of candidates.
-    method : str
-    value : str
-        Where the number lies on the part's grid: leaves, a penalty, a class, a rule in words. May be empty.
-    repetition, fold : int
-    metric : str
-    result : float
-    seed : int
-    seconds : float
-        Of the task.
-    n_lines : int
-        Lines of the task, by which a torn file is noticed.
-    settings : str
-        Of the task's models, as JSON.
-    mode, table, version : str
-        Of the run: full or quick, which candidates, which rulegrove.
-    """
-
-    part: str
-    task: str
-    data: str
+    part: str  # part of the study
+    task: str  # piece of work that measured it; a task is done when all its lines are there
+    data: str  # data set, or the table of candidates
     method: str
-    value: str
+    value: str  # where the number lies on the part's grid: leaves, a penalty, a class, a rule in words; may be empty
     repetition: int
     fold: int
     metric: str
     result: float
     seed: int
-    seconds: float
-    n_lines: int
-    settings: str
+    seconds: float  # of the task
+    n_lines: int  # lines of the task, by which a torn file is noticed
+    settings: str  # of the task's models, as JSON
+    # mode, table, version: of the run: full or quick, which candidates, which rulegrove.
     mode: str
     table: str
     version: str = __version__

@@ -26,15 +26,7 @@ Cell = Callable[[Results], str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the report.
-
-    Attributes
-    ----------
-    title : str
-    header : sequence of str
-    rows : sequence of sequence of str
-    note : str
-    """
+    """A table of the report."""
 
     title: str
     header: Sequence[str]

@@ -12,23 +12,12 @@ from rulegrove.survival.times import SurvivalTimes
 
 @dataclass(frozen=True, eq=False)
 class SurvivalCurve:
-    """The share of rows without an event over time, a step function from 0 to the latest time.
-
-    Attributes
-    ----------
-    times : SurvivalTimes
-        Of the rows.
-    x : ndarray of shape (n_points,)
-        0, the times of events, and the latest time.
-    share : ndarray of shape (n_points,)
-        From each of them on, by Kaplan and Meier's estimate.
-    low, high : ndarray of shape (n_points,)
-        Its limits, for each time on its own.
-    """
+    """The share of rows without an event over time, a step function from 0 to the latest time."""
 
     times: SurvivalTimes
-    x: FloatArray
-    share: FloatArray
+    x: FloatArray  # (n_points,): 0, the times of events, and the latest time
+    share: FloatArray  # (n_points,): from each of them on, by Kaplan and Meier's estimate
+    # low, high (n_points,): its limits, for each time on its own.
     low: FloatArray
     high: FloatArray
 

@@ -71,14 +71,6 @@ def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
 class HazardSums:
     """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up.
 
-    Attributes
-    ----------
-    grid : ndarray of shape (n_times,)
-    events : ndarray of shape (n_times,)
-        Weights of the events after the time before, and not after this one.
-    at_risk : ndarray of shape (n_times,)
-        Weights of the rows at risk at the time, those with such an event among them.
-
     Examples
     --------
     >>> import numpy as np
@@ -89,9 +81,9 @@ class HazardSums:
     (array([1., 1.]), array([4., 2.]))
     """
 
-    grid: FloatArray
-    events: FloatArray
-    at_risk: FloatArray
+    grid: FloatArray  # (n_times,)
+    events: FloatArray  # (n_times,): weights of the events after the time before, and not after this one
+    at_risk: FloatArray  # (n_times,): weights of the rows at risk at the time, those with such an event among them
 
     @classmethod
     def count(cls, times: SurvivalTimes, grid: FloatArray, weights: FloatArray | None = None) -> Self:

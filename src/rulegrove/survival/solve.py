@@ -27,19 +27,11 @@ _ROUGH = 1e4  # tolerances: a slope that rounding keeps there is worth a word
 
 
 class CoxSolution(NamedTuple):
-    """What `solve_cox` found.
+    """What `solve_cox` found."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_columns,)
-    n_steps : int
-    slope_size : float
-        The largest slope of the objective, that of coefficients held to zero by their sign left out: zero at the
-        minimum.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # (n_columns,)
     n_steps: int
+    # The largest slope of the objective, that of coefficients held to zero by their sign left out: zero at the minimum.
     slope_size: float
 
 

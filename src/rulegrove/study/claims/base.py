@@ -27,25 +27,14 @@ Register = Callable[[Check], Check]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement that can be checked.
+    """A statement that can be checked."""
 
-    Attributes
-    ----------
-    section, part : str
-        Where it stands in the paper, and whose results decide.
-    statement : str
-        In the paper's words, shortened.
-    find : callable
-        From those results to a finding.
-    of_spread : bool
-        Whether it is about variances, which a few repetitions cannot decide.
-    """
-
+    # section, part: where it stands in the paper, and whose results decide.
     section: str
     part: str
-    statement: str
-    find: Check
-    of_spread: bool = False
+    statement: str  # in the paper's words, shortened
+    find: Check  # from those results to a finding
+    of_spread: bool = False  # whether it is about variances, which a few repetitions cannot decide
 
     def check(self, results: Results) -> tuple[str, str, str]:
         """Return our figure, the verdict and why."""
