@@ -54,18 +54,8 @@ def learn_columns(
 ) -> Columns:
     """Read a training table and decide what each column is.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-    reading : Reading, optional
-    rows : ndarray of shape (n_some,), optional
-        Rows to learn from; a category that these do not have is unknown, as in `encode_columns`. All by default.
-    n_rows : int, optional
-        Rows of the whole table, if `X` is only a sample of it.
-
-    Returns
-    -------
-    Columns
+    It is learned from some of the `rows`, all by default; a category that these do not have is unknown, as in
+    `encode_columns`. `n_rows` are those of the whole table, if `X` is only a sample of it.
 
     Examples
     --------

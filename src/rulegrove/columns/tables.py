@@ -90,18 +90,7 @@ def _frame_names(X: Any) -> list[str] | None:
 class Table:
     """A table whose columns are read when they are asked for.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-
-    Attributes
-    ----------
-    names : list of str
-    n_rows : int
-    matrix : ndarray or sparse matrix of shape (n_rows, n_columns), or None
-        All columns at once, where all are numbers of one type.
-    boolean : bool
-        Whether these are truth values.
+    Where all are numbers of one type, `matrix` has all columns at once; `boolean` tells whether these are truth values.
     """
 
     def __init__(self, X: Any):

@@ -78,19 +78,7 @@ class BitMatrix:
         )
 
     def sums(self, values: FloatArray, n_threads: int = 1) -> FloatArray:
-        """Add up `values` over the rows of each rule.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows, n_columns)
-            What to add up.
-        n_threads : int
-            Threads to use; the order of addition does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (n_rules, n_columns)
-        """
+        """Return the sums of values, (n_rows, n_columns), over the rows of each rule, the same for any threads."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         sums = np.zeros((self.n_rules, values.shape[1]))
         step = max(1, -(-self.n_rules // n_threads))
@@ -102,19 +90,9 @@ class BitMatrix:
         return sums
 
     def dot(self, coef: FloatArray, n_threads: int = 1) -> FloatArray:
-        """Sum of the coefficients of the rules that hold on each row.
+        """Return the sum of the coefficients, (n_rules,) or (n_outputs, n_rules), of the rules that hold on each row.
 
         Coefficients are added in the order of the rules, so a row's score does not depend on the rows around it.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_rules,) or (n_outputs, n_rules)
-        n_threads : int
-            Threads to use.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_outputs, n_rows)
         """
         coefs = np.ascontiguousarray(np.atleast_2d(coef), dtype=np.float64)
         n_words = self.words.shape[1]
@@ -150,19 +128,7 @@ class RuleProgram:
         return len(self.rule_starts) - 1
 
     def evaluate(self, block: FloatArray, n_threads: int = 1) -> BitMatrix:
-        """Find where each rule holds.
-
-        Parameters
-        ----------
-        block : ndarray of shape (n_used, n_rows)
-            Values of `used_features`, in that order; NaN where missing.
-        n_threads : int
-            Threads to use.
-
-        Returns
-        -------
-        BitMatrix
-        """
+        """Find where each rule holds; `block` has the values of `used_features`, one row each, NaN where missing."""
         block = np.ascontiguousarray(block, dtype=np.float64)
         n_rows = block.shape[1]
         n_full, n_rest = divmod(n_rows, 64)
@@ -190,18 +156,7 @@ class RuleProgram:
 
 
 def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
-    """Prepare rules for evaluation on many rows.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-        The rules; a rule without conditions holds everywhere.
-    n_features : int
-        Number of attributes of the table.
-
-    Returns
-    -------
-    RuleProgram
+    """Prepare rules for evaluation on many rows; a rule without conditions holds everywhere.
 
     Examples
     --------

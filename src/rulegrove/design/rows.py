@@ -49,16 +49,7 @@ class Rows:
     def from_dense(
         cls, rules: FloatArray | IntArray, linear: FloatArray, y: FloatArray, weights: FloatArray | None = None
     ) -> "Rows":
-        """Return the rows of 0/1 columns and linear terms.
-
-        Parameters
-        ----------
-        rules : array of shape (n_rows, n_rules)
-        linear : ndarray of shape (n_rows, n_linear)
-        y : ndarray of shape (n_rows,)
-        weights : ndarray of shape (n_rows,), optional
-            All one by default.
-        """
+        """Return the rows of 0/1 columns and linear terms, all of weight one by default."""
         n_rows, n_words = len(y), -(-len(y) // 64)
         octets = np.packbits(np.asarray(rules).astype(bool), axis=0, bitorder="little").T
         words = np.zeros((octets.shape[0], n_words), dtype="<u8")
@@ -149,18 +140,7 @@ class Rows:
         return statistics.moments()
 
     def risks(self, loss: Loss, coefs: FloatArray, intercepts: FloatArray) -> FloatArray:
-        """Return the mean loss of several models.
-
-        Parameters
-        ----------
-        loss : Loss
-        coefs : ndarray of shape (n_models, n_terms)
-        intercepts : ndarray of shape (n_models,)
-
-        Returns
-        -------
-        ndarray of shape (n_models,)
-        """
+        """Return the mean loss of several models, whose coefficients are the rows of `coefs`."""
         used = np.flatnonzero(coefs.any(axis=0))
         part = self.take(used).take_words(np.flatnonzero(self.counted))
         return np.array(
@@ -193,29 +173,10 @@ def collect_rows(
     weights: FloatArray | None = None,
     n_threads: int = 1,
 ) -> tuple[Rows, FloatArray, IntArray]:
-    """Evaluate the terms on every row that counts, fold by fold.
+    """Evaluate the terms on every row that counts, fold by fold; a row of fold -1 is left out.
 
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    program : RuleProgram
-    linear_terms : LinearTerms
-    y : ndarray of shape (n_rows, n_outputs)
-    folds : ndarray of shape (n_rows,), int64
-        Fold of each row, counted from 0, or -1 to leave the row out.
-    weights : ndarray of shape (n_rows,), optional
-    n_threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    rows : Rows
-        Fold after fold, each filled up to whole words with rows of weight 0; with the first output.
-    targets : ndarray of shape (n_rows, n_outputs)
-        All outputs in that order.
-    starts : ndarray of shape (n_folds + 1,), int64
-        Where each fold begins, and the end of the last.
+    Each fold is filled up to whole words with rows of weight 0. Returned are the rows with the first output, all
+    outputs in that order, and where each fold begins, with the end of the last.
     """
     sizes = np.bincount(folds[folds >= 0])
     starts = np.cumsum([0, *(64 * -(-sizes // 64))], dtype=np.int64)

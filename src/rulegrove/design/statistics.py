@@ -146,23 +146,7 @@ class Statistics:
         weights: FloatArray | None = None,
         n_threads: int = 1,
     ) -> None:
-        """Add a block of rows to a fold.
-
-        Parameters
-        ----------
-        fold : int
-            Fold that the rows belong to.
-        bits : BitMatrix
-            Rules on these rows.
-        linear : ndarray of shape (n_rows, Q)
-            Linear terms on these rows.
-        y : ndarray of shape (n_rows, J)
-            Outputs.
-        weights : ndarray of shape (n_rows,), optional
-            Weights; all one if None.
-        n_threads : int
-            Threads to use; the result does not depend on it.
-        """
+        """Add a block of rows, all of weight one by default, to a fold; outputs are of shape (n_rows, J)."""
         if bits.n_rows == 0:
             return
         common = 1.0
@@ -242,16 +226,7 @@ class Statistics:
     def sum_targets(self, folds: slice) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """Return what rules say of the target in some folds.
 
-        Returns
-        -------
-        sums : ndarray of shape (R, J)
-            Of the target where each rule holds.
-        weights : ndarray of shape (R,)
-            Of the rows where each rule holds.
-        whole : ndarray of shape (J,)
-            Sums of the target over all rows of the folds.
-        total : float
-            Weight of these rows.
+        That are the sums of the target (R, J) and of the weights (R,) where each rule holds, and over all rows.
         """
         weights = np.diagonal(self.rule_gram[folds], axis1=1, axis2=2).sum(axis=0, dtype=np.float64)
         sums = self.x_y[folds, : self.n_rules].sum(axis=0)
@@ -331,35 +306,10 @@ def collect_statistics(
 ) -> Statistics:
     """Go through a table once and collect the statistics of its rules and linear terms.
 
-    Bits and linear terms exist for one block of rows at a time, so memory does not grow with the table.
-
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    program : RuleProgram
-        The rules.
-    linear_terms : LinearTerms
-        The linear terms.
-    y : ndarray of shape (n_rows, n_outputs)
-        Outputs.
-    folds : ndarray of shape (n_rows,), int64, optional
-        Fold of each row, counted from 0, or -1 to leave the row out; one fold if None.
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers
-        for each weight; with many, matrix products take about ten times as long.
-    n_threads : int
-        Threads to use; the result does not depend on it.
-    block_rows : int
-        Rows of a block.
-    on_progress : callable, optional
-        Called with the rows done and the rows in all.
-    onto : Statistics, optional
-        Statistics to add to in place, with as many folds as there are.
-
-    Returns
-    -------
-    Statistics
+    Bits and linear terms exist for one block of rows at a time, so memory does not grow with the table. Folds count
+    from 0, and a row of fold -1 or of weight 0 is left out. With few distinct weights the pairs are counted as integers
+    for each weight; with many, matrix products take about ten times as long. What is there already `onto` is added to
+    in place.
     """
     weighted = weights is not None and bool((weights != 1.0).any())
     statistics = onto or Statistics.zeros(

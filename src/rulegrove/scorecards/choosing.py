@@ -29,15 +29,7 @@ def own_rules(model: RuleModel, output: int, max_rules: int) -> tuple[Rule, ...]
 
 
 def list_candidates(model: BaseRuleEnsemble, columns: Columns, rows: IntArray) -> tuple[Rule, ...]:
-    """Return the rules of the large model behind a list, and thresholds in the place of its lines.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier
-    columns : Columns
-    rows : ndarray of shape (n_rows,)
-        Those whose values tell where thresholds lie.
-    """
+    """Return the rules of the large model behind a list, and thresholds, by some rows, in the place of its lines."""
     large = model.model_ if model.front_ is None else model.front_[-1].fitted.model
     rules = dict.fromkeys(term for term in large.terms if isinstance(term, Rule))
     for line in large.terms:
@@ -120,20 +112,8 @@ def choose_rules(
 ) -> tuple[int, ...]:
     """Choose rules one by one, each the one that says most beside those before it; then swap what others say better.
 
-    Parameters
-    ----------
-    held : ndarray of shape (n_rows, n_rules)
-        Where rules hold.
-    weights : ndarray of shape (n_rows,)
-    goals : ndarray of shape (n_rows,)
-        Shares of the class to be met, neither 0 nor 1.
-    max_rules : int
-    signs : tuple of bool
-        Whether rules may speak against the class, and for it.
-
-    Returns
-    -------
-    tuple of int
+    Goals are shares of the class to be met, neither 0 nor 1. `signs` tells whether rules may speak against the class,
+    and for it. The places of the rules are returned.
 
     Examples
     --------

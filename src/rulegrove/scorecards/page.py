@@ -15,13 +15,7 @@ STEPS_A_LINE = 12  # of the table
 
 
 def write_page(scorecard: "Scorecard", title: str | None = None) -> str:
-    """Return the page, which runs nothing and asks for no other file; a class has a sheet of its own.
-
-    Parameters
-    ----------
-    scorecard : Scorecard
-    title : str, optional
-    """
+    """Return the page, which runs nothing and asks for no other file; a class has a sheet of its own."""
     style = files("rulegrove.scorecards").joinpath("page", "card.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

@@ -52,12 +52,7 @@ class Points:
 def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
     """Find exact weights of the least log loss, by Newton's method with a small ridge.
 
-    Parameters
-    ----------
-    patterns : Patterns
-        Neither all rows nor none are of the class.
-    start : ndarray, optional
-        Intercept and weights of some of the rules, the first ones, to begin with.
+    Neither all rows nor none are of the class. `start` has the intercept and weights of the first rules to begin with.
 
     Examples
     --------
@@ -97,16 +92,10 @@ def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
 
 
 def find_points(patterns: Patterns, low: int, high: int) -> Points:
-    """Find points of small log loss under the best curve of their totals.
+    """Find points from `low` to `high` of small log loss under the best curve of their totals.
 
-    Exact weights are rounded at several multipliers. From the best of these cards single points are changed, and two
-    at once by one point each, until no such change helps.
-
-    Parameters
-    ----------
-    patterns : Patterns
-    low, high : int
-        The fewest and the most points of a rule.
+    Exact weights are rounded at several multipliers. From the best of these cards single points are changed, and two at
+    once by one point each, until no such change helps.
 
     References
     ----------

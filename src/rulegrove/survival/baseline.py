@@ -71,20 +71,8 @@ def cumulative_hazard(
     """Return the cumulative hazard of a row whose score is zero, given the scores of all.
 
     At each time it rises by the weight of the events over the sum of ``w_j exp(F_j)`` at risk: Breslow's estimate, and
-    that of Nelson and Aalen where all scores are zero. With Efron's ties the events of one time leave one by one.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    scores : ndarray of shape (n_rows,), optional
-        None is zero for all.
-    weights : ndarray of shape (n_rows,), optional
-    ties : {"efron", "breslow"}
-
-    Returns
-    -------
-    StepFunction
-        Defined from zero to the latest time. A row of score F has ``exp(F)`` times this hazard.
+    that of Nelson and Aalen where all scores are zero. With Efron's ties the events of one time leave one by one. A row
+    of score F has ``exp(F)`` times this hazard.
 
     References
     ----------
@@ -106,11 +94,6 @@ def kaplan_meier(times: SurvivalTimes, weights: FloatArray | None = None) -> Ste
     """Return the share of rows without an event until each time, by Kaplan and Meier's estimate.
 
     Where all rows at risk have the event it falls to zero and stays there, even if others enter later.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    weights : ndarray of shape (n_rows,), optional
 
     References
     ----------
@@ -136,13 +119,6 @@ def kaplan_meier_band(
     The limits are symmetric on the scale of ``log(-log S)``, with Greenwood's variance, in which a weight counts as so
     many rows. Where the estimate is zero that has none: there the lower limit is zero, and the upper that of the step
     before, which holds for later times as well.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    weights : ndarray of shape (n_rows,), optional
-    level : float
-        How probable it is that the share lies between the limits.
 
     References
     ----------

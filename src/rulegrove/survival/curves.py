@@ -29,15 +29,7 @@ class SurvivalCurve:
 
 
 def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, level: float = 0.95) -> SurvivalCurve:
-    """Return the curve of some rows.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-        Of one row at least.
-    weights : ndarray of shape (n_rows,), optional
-    level : float
-        Of the limits, which are symmetric on the scale of ``log(-log S)``.
+    """Return the curve of some rows, one at least, with limits symmetric on the scale of ``log(-log S)``.
 
     Examples
     --------
@@ -57,15 +49,6 @@ def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, leve
 
 def count_at_risk(times: SurvivalTimes, moments: FloatArray) -> IntArray:
     """Count the rows at risk at some moments: those of ``entry < moment <= time``, and at 0 those watched from 0 on.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    moments : ndarray of shape (n_moments,)
-
-    Returns
-    -------
-    ndarray of shape (n_moments,)
 
     Examples
     --------

@@ -12,18 +12,7 @@ from rulegrove.survival.times import SurvivalTimes
 
 
 def choose_grid(times: SurvivalTimes, n_most: int) -> FloatArray:
-    """Return times at which about as many events end each cell: all event times, or quantiles of them.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    n_most : int
-        How many at most.
-
-    Returns
-    -------
-    ndarray of shape (n_times,)
-        Some of the event times, ascending, with the latest.
+    """Return the event times, or so many quantiles of them at most that about as many events end each cell.
 
     Examples
     --------
@@ -47,12 +36,6 @@ def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
 
     Other rows keep their times, so that on a grid of all event times nothing changes. Events after the end of the grid
     are not seen: such rows were watched without an event until then.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    grid : ndarray of shape (n_times,)
-        Ascending.
 
     Examples
     --------
@@ -87,38 +70,14 @@ class HazardSums:
 
     @classmethod
     def count(cls, times: SurvivalTimes, grid: FloatArray, weights: FloatArray | None = None) -> Self:
-        """Return the sums of a batch.
-
-        Parameters
-        ----------
-        times : SurvivalTimes
-            Need not have an event.
-        grid : ndarray of shape (n_times,)
-            Ascending, the same for all batches.
-        weights : ndarray of shape (n_rows,), optional
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from rulegrove.survival import read_survival
-        >>> HazardSums.count(read_survival(([1, 2, 5], [1, 1, 0])), np.array([2.0])).events
-        array([2.])
-        """
+        """Return the sums of a batch, which need not have an event, on the ascending grid of all batches."""
         places = _check_grid(grid)
         own = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=np.float64)
         sets = RiskSets.find(on_grid(times, places), own, places)
         return cls(places, sets.weights, sets.add_up(own))
 
     def merge(self, other: "HazardSums") -> "HazardSums":
-        """Return the sums of two batches together.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> one = HazardSums(np.array([1.0]), np.array([2.0]), np.array([5.0]))
-        >>> one.merge(one).at_risk
-        array([10.])
-        """
+        """Return the sums of two batches together."""
         if not np.array_equal(self.grid, other.grid):
             raise InvalidInputError("Only sums on the same grid can be merged; count both batches on one grid.")
         return HazardSums(self.grid, self.events + other.events, self.at_risk + other.at_risk)
