@@ -39,17 +39,10 @@ def check_known(model: "Ensemble", known: Mapping[str, str]) -> None:
 def read_known(
     table: pa.Table, known: Mapping[str, str], rows: IntArray | None = None, first: int = 0
 ) -> dict[str, FloatArray]:
-    """Return the values of columns, as estimators take them; text is read as numbers.
+    """Return the values of columns that `find_known` found, as estimators take them; text is read as numbers.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    known : mapping of str to str
-        As `find_known` returns it.
-    rows : ndarray of shape (n_rows,), optional
-        Places of the rows in the file, where some of them were left out.
-    first : int
-        Place of the first row, where none was.
+    `rows` are the places of the rows in the file, where some of them were left out; else `first` is that of the first
+    row.
     """
     places = np.arange(first, first + table.num_rows) if rows is None else rows
     found = {}

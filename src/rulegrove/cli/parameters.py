@@ -101,10 +101,6 @@ class Parameter:
 def read_parameters(module: str, name: str) -> tuple[Parameter, ...]:
     """Return the parameters of a class in a module of `rulegrove.estimators`, from its source.
 
-    Parameters
-    ----------
-    module, name : str
-
     Examples
     --------
     >>> first = read_parameters("classifier", "RuleEnsembleClassifier")[0]
@@ -136,12 +132,7 @@ def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
 def check_survival(columns: Columns, parameters: Mapping[str, Any], beside: Mapping[str, str | None]) -> bool:
     """Tell whether a fit is one of survival times; refuse what does not go with these, or with other targets.
 
-    Parameters
-    ----------
-    columns : Columns
-    parameters : mapping
-    beside : mapping
-        Columns that were named, by their options without dashes.
+    `beside` are the columns that were named, by their options without dashes.
 
     Examples
     --------

@@ -32,22 +32,12 @@ MISSING = [*pyarrow.csv.ConvertOptions().null_values, "?"]  # the last one by cu
 
 
 def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
-    """Read a table; its kind is told by the end of the file's name.
+    """Read a table of different column names and at least one row; its kind is told by the end of the file's name.
 
     Of CSV the delimiter, the encoding, a decimal comma and the types are guessed. Empty cells, ``NA``, ``NaN``,
     ``null`` and ``?`` are missing values, and the mark that `spreadsheets` sets before text is taken off. Of an Excel
-    file the first sheet is read, as if it were CSV. A column without a name gets one, as pandas does it.
-
-    Parameters
-    ----------
-    path : path
-    text : collection of str
-        Columns to take as text whatever they hold.
-
-    Returns
-    -------
-    pyarrow.Table
-        With different column names and at least one row.
+    file the first sheet is read, as if it were CSV. A column without a name gets one, as pandas does it. Columns that
+    `text` names are taken as text whatever they hold.
     """
     check_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]

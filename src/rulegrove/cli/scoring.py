@@ -73,17 +73,9 @@ class LabelledRows:
 def read_labelled(
     model: "Ensemble", path: Path, targets: Sequence[str], beside: Mapping[str, str | None]
 ) -> LabelledRows:
-    """Read the attributes and the target of rows; those without a target are left out.
+    """Read the attributes and the target of rows; those without a target, or one of several numbers, are left out.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    path : path
-    targets : sequence of str
-        Column of the target, or those of several numbers.
-    beside : mapping
-        Columns of weights, exposure, offset, event and entry, as far as they were named.
+    `beside` has the columns of weights, exposure, offset, event and entry, as far as they were named.
     """
     table = read_rows(model, path)
     names = _find_targets(model, table.column_names, targets)

@@ -75,14 +75,7 @@ def check_spells(model: "Ensemble", event: str | None, entry: str | None) -> boo
 def read_times(table: pa.Table, target: str, spells: Spells, rows: IntArray) -> "SurvivalTimes":
     """Return the survival times of rows that have a time; text is read as numbers.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    target : str
-        Column of the times.
-    spells : Spells
-    rows : ndarray of shape (n_rows,)
-        Places of the rows in the file, for errors to name.
+    `rows` are their places in the file, for errors to name.
     """
     assert spells.event is not None
     event = _read_events(table[spells.event].combine_chunks(), spells, rows)

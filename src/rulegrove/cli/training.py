@@ -63,14 +63,7 @@ def read_training(
 ) -> Training:
     """Read a table and take it apart; rows without a target are left out.
 
-    Parameters
-    ----------
-    path : path
-    targets : sequence of str
-        Column to predict, or several of numbers.
-    columns : Columns
-    beside : mapping
-        As in `find_roles`; with an event the target is a time.
+    `beside` is that of `find_roles`; with an event the target is a time.
     """
     table = read_table(path, text=columns.categorical or ())
     roles = find_roles(table.column_names, targets, columns, beside)
@@ -172,15 +165,7 @@ def check_several(numbers: Mapping[str, AnyArray]) -> None:
 
 
 def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
-    """Refuse text for a regression, and numbers written as text for classes unless these are asked for.
-
-    Parameters
-    ----------
-    target : str
-    values : iterable
-        Values of the target: text, or true and false.
-    task : {"auto", "classification", "regression"}
-    """
+    """Refuse text, and true and false, for a regression, and numbers written as text for classes unless asked for."""
     from rulegrove._validation import MOST_CLASSES
 
     words = [str(value) for value in values]

@@ -120,15 +120,8 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
 def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], **settings: Any) -> "Ensemble":
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
-    Parameters
-    ----------
-    task : {"classification", "regression", "survival"}
-    labels : iterable
-        The classes, by whose words weights of classes are given.
-    words : mapping
-        Parameters; None for those that were not given.
-    **settings
-        Other parameters, as the estimator takes them.
+    Of these `words`, None is one that was not given, and weights of classes go by the words of the `labels`. Other
+    `settings` are as the estimator takes them.
     """
     kind = _KINDS[task]
     chosen = read_settings(words)

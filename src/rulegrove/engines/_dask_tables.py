@@ -29,11 +29,8 @@ class PartReader:
     def read(self, parts: Sequence[Any]) -> pa.Table:
         """Return the columns of a partition.
 
-        Parameters
-        ----------
-        parts : sequence
-            A pandas DataFrame or an ndarray of two dimensions if there are columns of X, and a pandas Series or an
-            ndarray for each column beside it.
+        Its parts are a pandas DataFrame or an ndarray of two dimensions, if there are columns of X, and a pandas Series
+        or an ndarray for each column beside it.
         """
         found = dict(zip(self.beside, parts[1:] if self.inside else parts, strict=True))
         n_rows = len(parts[0])
@@ -106,13 +103,8 @@ class DaskTable:
 def make_table(X: Any, y: Any, **others: Any) -> DaskTable:
     """Check that dask collections fit together.
 
-    Parameters
-    ----------
-    X : dask DataFrame or Array of shape (n_rows, n_features)
-    y : str, dask Series or Array of shape (n_rows,)
-        The target, or its name in X. Of several numbers a list of names, a DataFrame or an Array of two dimensions.
-    **others : str, dask Series or Array of shape (n_rows,), or None
-        Weights and the like, or their names in X, by what `fit_over` calls them.
+    The target, weights and the like are collections, or names in X; these `others` go by what `fit_over` calls them. A
+    target of several numbers is a list of names, a DataFrame or an Array of two dimensions.
     """
     X, names = check_attributes(X)
     X = X if is_array(X) else verify_files(X)

@@ -161,15 +161,7 @@ def merge_states(states: Iterable[S]) -> S:
 
 
 class RowCounter:
-    """Rows done, from several threads.
-
-    Parameters
-    ----------
-    on_progress : callable, optional
-        Called with the rows done and the rows in all.
-    total : int
-        Rows in all; 0 if nobody knows.
-    """
+    """Rows done, from several threads; nobody knows how many there are in all where `total` is 0."""
 
     def __init__(self, on_progress: OnProgress | None, total: int):
         self._on_progress, self._total = on_progress, total
@@ -220,15 +212,7 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
 
 
 def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
-    """Yield a table that is in memory as batches.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    start : int
-        Position of its first row in the whole table.
-    batch_rows : int
-        Most rows of a batch.
+    """Yield a table that is in memory as batches; `start` is the position of its first row in the whole table.
 
     Examples
     --------

@@ -35,15 +35,7 @@ class Known:
 
     @classmethod
     def of(cls, names: Sequence[str], kind: Target, exposure: str | None, offset: str | None) -> "Known":
-        """Return the columns that options name; one that is not there, or that the target does not allow, is refused.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the table.
-        kind : Target
-        exposure, offset : str, optional
-        """
+        """Return the columns that options name, refusing those that are not there or not for the target."""
         check_names(names, [("exposure", exposure), ("offset", offset)])
         known = cls(exposure, offset)
         if known.columns:
@@ -59,14 +51,7 @@ class Known:
         return tuple(name for name in (self.exposure, self.offset) if name is not None)
 
     def read(self, rows: pa.RecordBatch, positions: IntArray) -> FloatArray | None:
-        """Return what is known to add to the score of each row; None where nothing is.
-
-        Parameters
-        ----------
-        rows : pyarrow.RecordBatch
-        positions : ndarray of shape (n_rows,)
-            Of the rows in the table, for errors to name.
-        """
+        """Return what is known to add to the score of each row, None where nothing is; errors name `positions`."""
         known = None
         if self.exposure is not None:
             values = read_numbers(take_column(rows, self.exposure), self.exposure)
@@ -106,17 +91,7 @@ class Beside:
     def of(
         cls, names: Sequence[str], kind: Target, targets: Sequence[str], event: str | None, entry: str | None
     ) -> "Beside":
-        """Return the columns that options name; what is not there, or does not go with the target, is refused.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the table.
-        kind : Target
-        targets : sequence of str
-            As `list_targets` returns them.
-        event, entry : str, optional
-        """
+        """Return the columns that options and `list_targets` name, refusing what does not go with the target."""
         event, word = split_event(names, event)
         check_names(names, [("event", event), ("entry", entry)])
         given = {option: name for option, name in (("event", event), ("entry", entry)) if name is not None}
@@ -151,15 +126,7 @@ class Beside:
         return (*self.numbers, *(name for name in (self.event, self.entry) if name is not None))
 
     def read(self, rows: pa.RecordBatch, y: FloatArray, positions: IntArray) -> FloatArray:
-        """Return the first column of the target with the others behind it; events and times are checked.
-
-        Parameters
-        ----------
-        rows : pyarrow.RecordBatch
-        y : ndarray of shape (n_rows,)
-        positions : ndarray of shape (n_rows,)
-            Of the rows in the table, for errors to name.
-        """
+        """Return the first column of the target with the others behind it; events and times are checked."""
         table = np.column_stack([y, *(self._read_column(take_column(rows, name), name) for name in self.columns)])
         if self.event is not None and len(table):
             entry = () if self.entry is None else (table[:, 2],)
@@ -246,13 +213,6 @@ def naming_rows(positions: IntArray) -> Iterator[None]:
 
 
 def check_numbers(kind: Target, y: FloatArray, positions: IntArray) -> None:
-    """Refuse numbers that a target is not for, in the words it has for tables in memory, naming the row of the table.
-
-    Parameters
-    ----------
-    kind : Target
-    y : ndarray of shape (n_rows,)
-    positions : ndarray of shape (n_rows,)
-    """
+    """Refuse numbers that a target is not for, in its words for tables in memory, naming the row of the table."""
     with naming_rows(positions):
         kind.check(np.append(y, 1.0), len(y) + 1)  # that all rows of a batch are 0 is no fault of the table

@@ -130,14 +130,7 @@ def count_over(
 ) -> Iterator[Statistics]:
     """Yield the statistics of one request after the other, as many from one pass as a state may hold.
 
-    Parameters
-    ----------
-    engine : Engine
-    rows, requests
-        As in `CountTask`.
-    mark : int, optional
-        Of the rows when they were drawn; others are refused.
-    on_progress : callable, optional
+    Rows of another mark than they had when they were drawn are refused.
     """
 
     def count_bytes(request: Request) -> int:

@@ -27,14 +27,7 @@ from rulegrove.exceptions import InvalidInputError
 
 @dataclass(frozen=True)
 class EvidenceTask(LayoutTask):
-    """Count the rules of a list.
-
-    Attributes
-    ----------
-    counter : EvidenceCounter
-    layout : Layout
-        Whose attributes are those that the terms speak of.
-    """
+    """Count the rules of a list; the attributes of the layout are those that its terms speak of."""
 
     counter: EvidenceCounter
 

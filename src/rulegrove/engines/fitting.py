@@ -49,35 +49,10 @@ def fit_over(
     max_gram_rows: int | None = None,
     keep_statistics: bool = False,
 ) -> M:
-    """Fit an estimator on the table of an engine: three passes over its rows.
+    """Fit an estimator in place on the table of an engine, in three passes over its rows; options are those of `fit`.
 
-    Parameters
-    ----------
-    engine : Engine
-        All columns but those that are named here are attributes, in the order of its `schema`.
-    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
-        Fitted in place.
-    target : str or sequence of str
-        Name of the column to predict, or of several numbers. Rows without it are left out.
-    weights : str, optional
-        Name of the column of weights; rows of weight zero are left out.
-    event, entry : str, optional
-        Names of the columns that belong to a time, as in `fit`.
-    exposure, offset : str, optional
-        Names of the columns of what `BaseRuleEnsemble.fit` takes by these names.
-    drop : sequence of str
-        Columns to leave out.
-    named : bool
-        Whether the names of the columns are the user's, for the model to know.
-    max_gram_rows : int, optional
-        Most rows that enter the statistics and judge the lists, drawn uniformly; all by default.
-    keep_statistics : bool
-        Whether the fitted model has `statistics_`, to be merged with those of later rows.
-
-    Returns
-    -------
-    model
-        The same object, fitted.
+    All columns but those that are named here are attributes, in the order of the engine's `schema`. `named` tells
+    whether the names of the columns are the user's, for the model to know.
     """
     names = engine.schema.names
     targets = list_targets(names, target)
@@ -273,16 +248,7 @@ def count_anew(engine: Engine, layout: Layout, drawn: DrawnRows, found: Fit, set
 
 
 class TableOfEngine:
-    """The table of an engine as a `Source`.
-
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    settings : Settings
-    max_gram_rows : int, optional
-        As in `fit_over`.
-    """
+    """The table of an engine as a `Source`."""
 
     def __init__(self, engine: Engine, layout: Layout, settings: Settings, max_gram_rows: int | None = None):
         self.engine, self.layout, self.settings, self.max_gram_rows = engine, layout, settings, max_gram_rows

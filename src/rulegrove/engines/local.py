@@ -34,15 +34,7 @@ AHEAD = 1  # results that may wait for those before them, beside one for each th
 
 
 class LocalEngine(Engine):
-    """A table on this machine, its partitions worked on by threads.
-
-    Parameters
-    ----------
-    source : Any
-        As `open_source` takes it.
-    batch_rows : int
-        Most rows that each thread has in memory at once.
-    n_threads : int
+    """A table on this machine, of any `source` that `open_source` takes, its partitions worked on by threads.
 
     Examples
     --------

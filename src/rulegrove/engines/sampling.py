@@ -45,15 +45,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class DrawTask(LayoutTask):
-    """Draw the rows whose random numbers are below a limit, and summarise the target of all.
-
-    Attributes
-    ----------
-    layout : Layout
-    seed : int
-    limit : int
-        From 0 to ``2**64``; the latter takes all rows that count.
-    """
+    """Draw the rows whose random numbers are below a limit, ``2**64`` for all, and summarise the target of all."""
 
     seed: int
     limit: int
@@ -117,14 +109,7 @@ def draw_sample(
 ) -> DrawnSample:
     """Draw the rows that count whose random numbers are the smallest; one pass, or two where few rows count.
 
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    seed : int
-    size : callable
-        Rows to draw, from the number of rows that count.
-    on_progress : callable, optional
+    `size` tells how many to draw, from the number of rows that count.
     """
     limit = find_limit(size(engine.n_rows), engine.n_rows)
     draw = engine.map_reduce(DrawTask(layout, seed, limit), on_progress)

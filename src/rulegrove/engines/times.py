@@ -19,13 +19,7 @@ from rulegrove.survival.grid import HazardSums
 
 @dataclass(frozen=True)
 class HazardTask(LayoutTask):
-    """Count events, and rows at risk, at some times.
-
-    Attributes
-    ----------
-    layout : Layout
-    grid : ndarray of shape (n_times,)
-    """
+    """Count events, and rows at risk, at the times of a grid."""
 
     grid: FloatArray
 
@@ -48,14 +42,6 @@ def find_hazard(
 
     The hazard of all rows together is counted at times of events among rows that are drawn, 1,000 at most, which are
     the same however the table is divided.
-
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    seed, size
-        As in `draw_sample`.
-    on_progress : callable, optional
     """
     alone = replace(layout, attributes=layout.attributes[:1])  # for all else is read where rows are drawn for good
     drawn = draw_sample(engine, alone, seed, size, on_progress).drawn

@@ -86,10 +86,6 @@ def nonzero(coefs: FloatArray) -> list[tuple[int, float]]:
 def read_scoring(model: BaseRuleEnsemble) -> Scoring:
     """Return what an export writes down of a fitted estimator.
 
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
-
     Examples
     --------
     >>> from rulegrove import RuleEnsembleClassifier

@@ -53,14 +53,10 @@ class Ratio(NamedTuple):
 
 
 def measure_interactions(sample: Sample, sets: Sequence[tuple[int, ...]]) -> tuple[FloatArray, FloatArray]:
-    """H and spread of each set of attributes; one attribute stands for its interaction with all others.
+    """Return H and spread of each set of attributes; one attribute stands for its interaction with all others.
 
-    Returns
-    -------
-    h : ndarray of shape (n_sets,)
-        Roots of equations 44 (two attributes) and 45 (one) of Friedman and Popescu (2008), and their like for more.
-    spreads : ndarray of shape (n_sets,)
-        Standard deviation of the interaction over the rows.
+    H are the roots of equations 44 (two attributes) and 45 (one) of Friedman and Popescu (2008), and their like for
+    more. The spread is the standard deviation of the interaction over the rows.
     """
     needed = sorted({subset for chosen in sets if len(chosen) > 1 for subset in _subsets(chosen)})
     pure = {subset: _pure_pieces(sample, subset) for subset in needed}

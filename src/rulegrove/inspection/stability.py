@@ -54,10 +54,6 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 def compare_coverage(alike: BoolArray) -> float:
     """Return how far two lists agree whose terms are paired one to one, as many as can be, with terms that are alike.
 
-    Parameters
-    ----------
-    alike : ndarray of shape (n_terms, n_others), bool
-
     Examples
     --------
     >>> compare_coverage(np.array([[True, True], [True, False]])), compare_coverage(np.array([[True, True]]))
@@ -397,10 +393,7 @@ def _number(names: Iterable[Hashable]) -> IntArray:
 def _find_families(terms: _Terms) -> list[IntArray]:
     """Gather terms around the rules of the most fits, then the shortest: each joins the first one it is like.
 
-    Returns
-    -------
-    list of ndarray
-        Positions of the terms of each family, those that are the representative first.
+    The positions of a family's terms begin with those that are the representative.
     """
 
     def rank(own: IntArray) -> tuple[int, int, str]:

@@ -36,14 +36,8 @@ def count_means(
 ) -> Tenths:
     """Compare means of numbers or rates, with Student's intervals.
 
-    Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures.
-
-    Parameters
-    ----------
-    observed, predicted : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,), optional
-        Of rates their exposure, or what stands for it in the loss.
-    n_parts : int
+    Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures, which
+    are their weights.
 
     Examples
     --------
@@ -69,12 +63,6 @@ def count_below(
 ) -> Tenths:
     """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals.
 
-    Parameters
-    ----------
-    observed, predicted : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,), optional
-    n_parts : int
-
     Examples
     --------
     >>> count_below(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 9.0, 9.0]), n_parts=2).observed
@@ -97,20 +85,8 @@ def count_survivors(
 ) -> Tenths:
     """Compare the predicted chance to be without the event at a moment with Kaplan and Meier's estimate, by risk.
 
-    Parameters
-    ----------
-    times : SurvivalTimes
-    risks : ndarray of shape (n_rows,)
-        How many times the hazard of a row is that of the baseline.
-    baseline : Baseline
-    moment : float
-    weights : ndarray of shape (n_rows,), optional
-    n_parts : int
-
-    Returns
-    -------
-    Tenths
-        The lowest chance first. Parts whose rows were not watched for so long have no estimate.
+    The risk of a row is how many times its hazard is that of the baseline. The lowest chance comes first. Parts whose
+    rows were not watched for so long have no estimate.
     """
     if weights is not None:
         times = times.take(weights > 0.0)

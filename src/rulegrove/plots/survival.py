@@ -189,13 +189,7 @@ class SurvivalDisplay(Display):
 
 
 def mean_survival(risks: FloatArray, hazards: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean over rows of their predicted survival functions at the times of a baseline.
-
-    Parameters
-    ----------
-    risks, weights : ndarray of shape (n_rows,)
-    hazards : ndarray of shape (n_times,)
-        Cumulative, of a risk of 1.
+    """Return the mean over rows of their predicted survival functions, from the cumulative hazards of a risk of 1.
 
     Examples
     --------

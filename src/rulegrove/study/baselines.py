@@ -58,13 +58,6 @@ class TreeEnsemble:
 def bag(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
     """Grow trees on bootstrap samples, with random attributes at each split.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    n_trees : int
-    seed : int
-
     Examples
     --------
     >>> from rulegrove.datasets import load
@@ -82,13 +75,6 @@ def boost(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
     Multi-class AdaBoost [1]_ by resampling [2]_. A fully grown tree makes no error on the rows it was grown on, so with
     weights alone boosting would end after one tree; drawn rows leave about a third of the table out of each tree, which
     is where its errors show.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    n_trees : int
-    seed : int
 
     References
     ----------

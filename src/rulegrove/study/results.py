@@ -106,13 +106,7 @@ class Results:
 
 
 class Ledger:
-    """The file of results of one run: what is there, and what is added; lines of another kind of run are refused.
-
-    Parameters
-    ----------
-    directory : path
-    config : Config
-    """
+    """The file of results of one run: what is there, and what is added; lines of another kind of run are refused."""
 
     def __init__(self, directory: Path, config: Config):
         self.path = directory / RESULTS_NAME
@@ -159,17 +153,9 @@ def _as_text(line: Line) -> str:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[Line]:
-    """Read a file of results.
+    """Read a file of results, refusing one that is not whole.
 
-    Parameters
-    ----------
-    path : str or path
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is not whole: a wrong header, a line with too few cells, a word in place of a number, a task
-        without all of its lines.
+    That has a wrong header, a line with too few cells, a word in place of a number, or a task without all of its lines.
     """
     path = Path(path)
     try:

@@ -24,13 +24,7 @@ class Split(NamedTuple):
 def two_fold(name: str, repetition: int, fold: int) -> Split:
     """Return one fold of a two-fold cross-validation of one of the ten sets, classes in equal proportion.
 
-    Parameters
-    ----------
-    name : str
-        One of `rulegrove.datasets.names`.
-    repetition : int
-        Seed of the shuffle.
-    fold : {0, 1}
+    The repetition is the seed of the shuffle.
 
     Examples
     --------
