@@ -17,10 +17,7 @@ def datasets(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the table to this file. Its ending gives the kind: .csv, .parquet and others.",
+            "--output", "-o", help="Save the table to this file. Its ending gives the kind: .csv, .parquet and others."
         ),
     ] = None,
     as_json: options.AsJson = False,

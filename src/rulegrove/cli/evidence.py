@@ -20,13 +20,10 @@ def evidence(
     offset: options.Offset = None,
     level: Annotated[
         float,
-        typer.Option(
-            metavar="NUMBER",
-            help="Confidence level of the intervals: of all together in the table, of each alone in --json.",
-        ),
+        typer.Option(help="Confidence level of the intervals: of all together in the table, of each alone in --json."),
     ] = 0.95,
     false_discovery_rate: Annotated[
-        float, typer.Option(metavar="NUMBER", help="The share of established rules that may be false, on average.")
+        float, typer.Option(help="The share of established rules that may be false, on average.")
     ] = 0.1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -18,8 +18,7 @@ def export(
     model: options.Model,
     to: Annotated[Format, typer.Option(help="What to write.", show_default=False)],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save it to this file. Without it, text is printed."),
+        Path | None, typer.Option("--output", "-o", help="Save it to this file. Without it, text is printed.")
     ] = None,
     table: Annotated[
         str,
@@ -40,8 +39,7 @@ def export(
     ] = None,
     at: options.At = None,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="For text and Markdown: only so many terms, the most important first."),
+        int | None, typer.Option(min=0, help="For text and Markdown: only so many terms, the most important first.")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -18,7 +18,6 @@ def predict(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Save the predictions to this file. Its ending gives the kind: .csv, .parquet and others. Without it, "
             "CSV is printed.",
         ),

@@ -14,17 +14,9 @@ def report(
     model: options.Model,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the page to this file, such as report.html.",
-            show_default=False,
-        ),
+        typer.Option("--output", "-o", help="Write the page to this file, such as report.html.", show_default=False),
     ],
-    data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rows to show the model on; new ones are best.")
-    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Rows to show the model on; new ones are best.")] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,9 +36,7 @@ def report(
     ] = False,
     min_count: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Rows that each line of these counts is about, at least.", show_default="5"
-        ),
+        typer.Option(min=1, help="Rows that each line of these counts is about, at least.", show_default="5"),
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

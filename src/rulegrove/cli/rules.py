@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def rules(
     model: options.Model,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Show only so many, the most important first.", show_default="all"),
+        int | None, typer.Option(min=0, help="Show only so many, the most important first.", show_default="all")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -17,8 +17,7 @@ def select(
     data: options.Data,
     target: options.Target,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the kept attributes and the target to this file."),
+        Path | None, typer.Option("--output", "-o", help="Save the kept attributes and the target to this file.")
     ] = None,
     columns: options.Columns,
     weights: options.Weights = None,
