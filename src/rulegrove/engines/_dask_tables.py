@@ -103,7 +103,7 @@ class DaskTable:
 def make_table(X: Any, y: Any, **others: Any) -> DaskTable:
     """Check that dask collections fit together.
 
-    The target, weights and the like are collections, or names in X; these `others` go by what `fit_over` calls them. A
+    The target, weights and the like are collections, or names in X; these `others` go by what `Named` calls them. A
     target of several numbers is a list of names, a DataFrame or an Array of two dimensions.
     """
     X, names = check_attributes(X)

@@ -68,6 +68,17 @@ NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True)
+class Named:
+    """Columns beside attributes and target, as options name them."""
+
+    weights: str | None = None
+    event: str | None = None
+    entry: str | None = None
+    exposure: str | None = None
+    offset: str | None = None
+
+
+@dataclass(frozen=True)
 class Beside:
     """Columns that make the target together with its first one: further numbers, or the event of a time.
 

@@ -1,7 +1,9 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights, and what is known of scores."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pyarrow.compute as pc
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
 from rulegrove.columns import Columns, Feature, encode_columns, list_sources
-from rulegrove.engines.base import Batch
+from rulegrove.engines.base import Batch, S
 from rulegrove.engines.beside import ALONE, NOTHING_KNOWN, Beside, Known, check_numbers
 from rulegrove.engines.values import READERS, check_names, read_numbers, take_column
 from rulegrove.estimators._units import shift
@@ -103,8 +105,8 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class LayoutTask:
-    """What a task that reads rows by a layout asks of the table."""
+class LayoutTask(ABC, Generic[S]):
+    """Work on rows that are read by a layout: what no rows have, merged with what those of each batch have."""
 
     layout: Layout
 
@@ -112,6 +114,23 @@ class LayoutTask:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
         return self.layout.columns
+
+    @abstractmethod
+    def nothing(self) -> S:
+        """Return what no rows have."""
+
+    @abstractmethod
+    def look(self, rows: "Labelled") -> S:
+        """Return what some rows have, one at least."""
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> S:
+        """Return what a partition has."""
+        found = self.nothing()
+        for batch in batches:
+            rows = self.layout.read(batch) if batch.rows.num_rows else None
+            if rows is not None and rows.positions.size:
+                found = found.merge(self.look(rows))
+        return found
 
 
 @dataclass(frozen=True)
