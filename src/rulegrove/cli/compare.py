@@ -69,15 +69,11 @@ def _compare_on_rows(a: Path, b: Path, data: Path, target: list[str] | None) -> 
 
 def describe_comparison(found: "Comparison") -> dict[str, Any]:
     """Return a comparison for JSON: the sentences, a record for each term and for each row."""
+    from rulegrove.cli.output import list_records
+
     tables = {"terms": found.to_dict()} | ({} if found.rows is None else {"rows": found.to_dict("rows")})
-    return {
-        "sentences": found.sentences,
-        "shared": found.shared,
-        **{
-            name: [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-            for name, columns in tables.items()
-        },
-    }
+    records = {name: list_records(columns) for name, columns in tables.items()}
+    return {"sentences": found.sentences, "shared": found.shared, **records}
 
 
 def _print(found: "Comparison") -> None:

@@ -66,14 +66,15 @@ def evidence(
 
 def describe_evidence(found: "RuleEvidence") -> dict[str, Any]:
     """Return evidence for JSON: the sentences, and a record for each rule."""
-    columns = found.to_dict()
+    from rulegrove.cli.output import list_records
+
     return {
         "sentences": found.sentences,
         "n_rows": found.n_rows,
         "level": found.level,
         "false_discovery_rate": found.false_discovery_rate,
         "exact": found.exact,
-        "rules": [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)],
+        "rules": list_records(found.to_dict()),
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.cli.reading import convert_to_numbers, find_name
+from rulegrove.cli.reading import convert_to_numbers, find_name, read_floats
 from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -47,13 +47,7 @@ def read_known(
     places = np.arange(first, first + table.num_rows) if rows is None else rows
     found = {}
     for option, name in known.items():
-        try:
-            column = convert_to_numbers(table, name)[name].cast(pa.float64())
-        except pa.ArrowException:
-            raise InvalidInputError(
-                f"`--{option}` must name a column of numbers; '{name}' is {table[name].type}."
-            ) from None
-        values = np.asarray(column.to_numpy(), dtype=np.float64)
+        values = read_floats(convert_to_numbers(table, name), name, option)
         wrong = ~np.isfinite(values) if option == "offset" else ~((values > 0.0) & np.isfinite(values))
         if wrong.any():
             _refuse(option, table[name], wrong, places)

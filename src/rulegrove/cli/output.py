@@ -95,6 +95,11 @@ def print_json(document: Any) -> None:
     sys.stdout.writelines(f"{_escape(line)}\n" for line in words.split("\n"))
 
 
+def list_records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of columns, a record each."""
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
 def _escape(line: str) -> str:
     """Return a line of JSON with escapes for what a terminal would obey or not show."""
     return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)

@@ -11,10 +11,9 @@ import pyarrow as pa
 from rulegrove._typing import FloatArray
 from rulegrove.cli.known import check_known, find_known, read_known
 from rulegrove.cli.places import check_file
-from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_floats, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import check_spells, find_spells, read_times
-from rulegrove.cli.training import read_weights
 from rulegrove.cli.words import count, list_names, suggest
 from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
@@ -104,7 +103,7 @@ def read_labelled(
     return LabelledRows(
         take_attributes(model, attributes),
         y,
-        None if weights is None else read_weights(known, weights),
+        None if weights is None else read_floats(known, weights, "weights"),
         read_known(known, columns, rows),
     )
 

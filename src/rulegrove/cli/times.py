@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.cli.reading import convert_to_numbers, find_name, match_name
+from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_floats
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.engines.values import EVENTS
 from rulegrove.exceptions import InvalidInputError
@@ -83,7 +83,7 @@ def read_times(table: pa.Table, target: str, spells: Spells, rows: IntArray) -> 
     from rulegrove.survival.times import read_survival  # which loads what counts them
 
     try:
-        return read_survival((*given, _read_numbers(table, target, "target"), event))
+        return read_survival((*given, read_floats(convert_to_numbers(table, target), target, "target"), event))
     except InvalidInputError as error:
         raise InvalidInputError(
             re.sub(r"\brow (\d+)", lambda found: f"row {rows[int(found[1])]}", str(error))
@@ -126,7 +126,7 @@ def _spell(cell: Any) -> str:
 
 def _read_entries(table: pa.Table, name: str, rows: IntArray) -> FloatArray:
     """Return since when each row was watched."""
-    values = _read_numbers(table, name, "entry")
+    values = read_floats(convert_to_numbers(table, name), name, "entry")
     column = table[name].combine_chunks()
     _refuse_missing(pa.array(values, from_pandas=True), "entry", "a number", rows, column)
     return values
@@ -144,15 +144,6 @@ def _refuse_missing(values: pa.Array, option: str, what: str, rows: IntArray, ce
         f"`--{option}` needs {what} in every row; row {rows[first]} (the first one is 0) has {held}. Fill it in, or "
         "leave such rows out."
     )
-
-
-def _read_numbers(table: pa.Table, name: str, option: str) -> FloatArray:
-    """Return a column as float64, NaN where it is missing."""
-    column = convert_to_numbers(table, name)[name]
-    try:
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowException:
-        raise InvalidInputError(f"`--{option}` must name a column of numbers; '{name}' is {column.type}.") from None
 
 
 def check_moments(model: "Ensemble", moments: Sequence[float]) -> None:

@@ -14,7 +14,7 @@ from rulegrove._typing import AnyArray, FloatArray, IntArray
 from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds
 from rulegrove.cli.known import read_known
 from rulegrove.cli.options import Columns
-from rulegrove.cli.reading import convert_to_numbers, find_targets, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_targets, read_floats, read_table
 from rulegrove.cli.roles import Roles, find_roles
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import read_times
@@ -84,7 +84,7 @@ def read_training(
     else:
         y = numbers[roles.target]
         task, counts = _find_task(roles.target, y, columns.task)
-    row_weights = None if roles.weights is None else read_weights(known, roles.weights)
+    row_weights = None if roles.weights is None else read_floats(known, roles.weights, "weights")
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     more = read_known(known, roles.known, rows)
     facts = Facts(
@@ -99,7 +99,7 @@ def read_training(
         kinds=_sort_columns(X, roles),
         known={**roles.known, **roles.spells.words},
         n_events=int(y.event.sum()) if task == "survival" else None,
-        exposures=_describe_exposure(y, more["exposure"]) if "exposure" in more else (),
+        exposures=(*find_span(more["exposure"]), float(y.sum() / more["exposure"].sum())) if "exposure" in more else (),
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
     return Training(X, y, row_weights, codes, more, roles, facts)
@@ -130,11 +130,6 @@ def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:
                 )
             table = converted
     return table
-
-
-def _describe_exposure(y: AnyArray, exposure: FloatArray) -> tuple[float, ...]:
-    """Return what `Facts` tells of an exposure."""
-    return float(exposure.min()), float(exposure.max()), float(exposure.mean()), float(y.sum() / exposure.sum())
 
 
 def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:
@@ -200,14 +195,6 @@ def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
         return read_labels(known[name].combine_chunks(), name)
     except InvalidInputError as error:
         raise InvalidInputError(f"{error}.") from None
-
-
-def read_weights(table: pa.Table, name: str) -> FloatArray:
-    """Return a column of weights."""
-    try:
-        return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowException:
-        raise InvalidInputError(f"`--weights` must name a column of numbers; '{name}' is {table[name].type}.") from None
 
 
 def _read_groups(table: pa.Table, name: str) -> IntArray:

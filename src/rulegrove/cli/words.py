@@ -8,13 +8,7 @@ SHOWN_NAMES = 8
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return names for a sentence, the first few of many.
-
-    Examples
-    --------
-    >>> list_names(["age", "a b"])
-    "'age', 'a b'"
-    """
+    """Return names for a sentence, the first few of many."""
     shown = ", ".join(f"'{name}'" for name in names[:SHOWN_NAMES])
     hidden = len(names) - SHOWN_NAMES
     return f"{shown} and {hidden} more" if hidden > 0 else shown
@@ -34,22 +28,10 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 
 def list_settings(settings: Mapping[str, Any], otherwise: str) -> str:
-    """Return settings for a sentence, other words where there are none.
-
-    Examples
-    --------
-    >>> list_settings({"n_candidates": 600, "terms": "rules"}, "nothing"), list_settings({}, "nothing")
-    ("n_candidates=600, terms='rules'", 'nothing')
-    """
+    """Return settings for a sentence, other words where there are none."""
     return ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items()) or otherwise
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(20_000, "row")
-    ('1 row', '20,000 rows')
-    """
+    """Return a number of things."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -19,13 +19,6 @@ class Columns:
     Its values are a float matrix, dense or sparse, or one float array an attribute; such a sequence may read an array
     when it is asked for, and then `n_rows` tells how many rows there are. `names` are the columns of the table, by
     default those that the attributes are read from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> columns = Columns([Feature("a"), Feature("b")], np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> columns.take(slice(None), np.array([1]))
-    array([[2., 4.]])
     """
 
     __slots__ = ("_arrays", "_matrix", "features", "n_rows", "names")

@@ -75,18 +75,6 @@ def fit_linear_terms(
     quantiles `quantile` and ``1 - quantile`` of the known values, or the extremes where fewer than three distinct
     values would be left (an attribute that is mostly zero). `block` has a row for each attribute, NaN where missing, of
     which `n_categories` is 0 for a numeric one; a row of weight 2 counts as two.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> block = np.array([[0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.0, 0.0]])
-    >>> terms = fit_linear_terms(block, None, np.zeros(2, dtype=np.int64))
-    >>> terms.features, terms.center
-    (array([0]), array([1.5]))
-    >>> terms.evaluate(np.array([[1.5, 99.0, np.nan]])).round(3)
-    array([[0.   ],
-           [0.537],
-           [0.   ]])
     """
 
     def fit(features: IntArray) -> FloatArray:

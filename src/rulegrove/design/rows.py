@@ -21,15 +21,6 @@ class Rows:
 
     A row of weight 0 counts nowhere. That is how rows are held out without a copy of the bits, and how each fold fills
     whole words. `Rows.from_dense` and `collect_rows` check that all values are finite; copies of their rows need not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows.from_dense(np.array([[1, 0], [1, 1], [0, 1]]), np.empty((3, 0)), np.array([1.0, 1.0, -1.0]))
-    >>> rows.weight, rows.sums(rows.y)
-    (3.0, array([2., 0.]))
-    >>> rows.scores(np.array([10.0, 1.0]), 0.5)[:3]
-    array([10.5, 11.5,  1.5])
     """
 
     bits: BitMatrix  # rules on the rows, their number a multiple of 64

@@ -212,14 +212,7 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
 
 
 def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
-    """Yield a table that is in memory as batches; `start` is the position of its first row in the whole table.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> [(batch.start, batch.rows.num_rows) for batch in cut_batches(pa.table({"a": [1, 2, 3]}), 10, batch_rows=2)]
-    [(10, 2), (12, 1)]
-    """
+    """Yield a table that is in memory as batches; `start` is the position of its first row in the whole table."""
     for batch in table.to_batches(max_chunksize=batch_rows):
         yield Batch(batch, start)
         start += batch.num_rows

@@ -21,14 +21,7 @@ from rulegrove.survival.times import SurvivalTimes, read_survival
 
 @dataclass(frozen=True)
 class Known:
-    """Columns of what is known to add to the score of each row, or nothing.
-
-    Examples
-    --------
-    >>> rows = pa.record_batch({"years": [1.0, 2.0]})
-    >>> Known("years").read(rows, np.arange(2)).round(3)
-    array([0.   , 0.693])
-    """
+    """Columns of what is known to add to the score of each row, or nothing."""
 
     exposure: str | None = None  # the column whose logarithm adds to the score
     offset: str | None = None  # the column that adds to it as it is

@@ -34,15 +34,7 @@ AHEAD = 1  # results that may wait for those before them, beside one for each th
 
 
 class LocalEngine(Engine):
-    """A table on this machine, of any `source` that `open_source` takes, its partitions worked on by threads.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> engine = LocalEngine(pa.table({"a": [1.0, 2.0, 3.0]}), n_threads=1)
-    >>> engine.n_rows, engine.schema.names
-    (3, ['a'])
-    """
+    """A table on this machine, of any `source` that `open_source` takes, its partitions worked on by threads."""
 
     def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
         self.batch_rows, self.n_threads = check_count(batch_rows, "batch_rows"), check_count(n_threads, "n_threads")

@@ -84,17 +84,7 @@ def nonzero(coefs: FloatArray) -> list[tuple[int, float]]:
 
 
 def read_scoring(model: BaseRuleEnsemble) -> Scoring:
-    """Return what an export writes down of a fitted estimator.
-
-    Examples
-    --------
-    >>> from rulegrove import RuleEnsembleClassifier
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> scoring = read_scoring(RuleEnsembleClassifier(n_candidates=50, random_state=0).fit(X, y))
-    >>> scoring.n_outputs, scoring.classes[0]
-    (3, 'Iris-setosa')
-    """
+    """Return what an export writes down of a fitted estimator."""
     if not isinstance(model, BaseRuleEnsemble):
         raise InvalidInputError(
             f"Only an estimator of rulegrove, such as a RuleEnsembleClassifier, can be exported; got a "

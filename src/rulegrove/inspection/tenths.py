@@ -38,12 +38,6 @@ def count_means(
 
     Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures, which
     are their weights.
-
-    Examples
-    --------
-    >>> found = count_means(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 7.0, 7.0]), n_parts=2)
-    >>> found.predicted, found.observed, found.sizes
-    (array([2., 7.]), array([2., 7.]), array([2, 2]))
     """
     observed, predicted, own = _take_counted(weights, observed, predicted)
     parts = deal_evenly(predicted, own, n_parts)
@@ -61,13 +55,7 @@ def count_means(
 def count_below(
     observed: FloatArray, predicted: FloatArray, weights: FloatArray | None = None, n_parts: int = 10
 ) -> Tenths:
-    """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals.
-
-    Examples
-    --------
-    >>> count_below(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 9.0, 9.0]), n_parts=2).observed
-    array([0.5, 1. ])
-    """
+    """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals."""
     observed, predicted, own = _take_counted(weights, observed, predicted)
     parts = deal_evenly(predicted, own, n_parts)
     weight, said, below, squared = _sum(parts, own, own * predicted, own * (observed <= predicted), own**2)
@@ -106,14 +94,7 @@ def count_survivors(
 
 
 def choose_moment(times: SurvivalTimes) -> float:
-    """Return the median time of the events; of rows without any the median time.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> choose_moment(read_survival(([1, 2, 4, 9], [1, 1, 1, 0])))
-    2.0
-    """
+    """Return the median time of the events; of rows without any the median time."""
     own = times.time[times.event] if times.event.any() else times.time
     return float(np.median(own))
 

@@ -49,7 +49,7 @@ def escape(text: Any) -> str:
     return str(text).replace("$", r"\$")
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed(value: float) -> str:
     """Return a number with its sign, a true minus.
 
     Examples
@@ -57,7 +57,7 @@ def signed(value: float, digits: int = 2) -> str:
     >>> signed(-0.1234), signed(12.0)
     ('−0.12', '+12')
     """
-    return f"{value:+.{digits}g}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:+.2g}".replace("-", "\N{MINUS SIGN}")
 
 
 def wrap(text: str, width: int, max_lines: int | None = None) -> str:

@@ -121,7 +121,7 @@ class RulesDisplay(Display):
     def _draw(self, ax: "Axes") -> None:
         texts = self._texts
         if not texts:
-            _labels.say(ax, "The model has no terms; it is its intercept alone.")
+            _labels.say(ax, NO_TERMS)
             return
         coefs = self.coefs[: self.top]
         colours = np.where(coefs > 0, BLUE, VERMILION).tolist()

@@ -114,13 +114,6 @@ def choose_rules(
 
     Goals are shares of the class to be met, neither 0 nor 1. `signs` tells whether rules may speak against the class,
     and for it. The places of the rules are returned.
-
-    Examples
-    --------
-    >>> held = np.random.default_rng(0).integers(0, 2, (200, 5)).astype(np.uint8)
-    >>> goals = np.where(held[:, 1] | held[:, 3], 0.9, 0.2)
-    >>> sorted(choose_rules(held, np.ones(200), goals, 2))
-    [1, 3]
     """
     pool = _Pool(held, weights, weights * goals, held.astype(np.float32), signs)
     chosen = pool.begin()

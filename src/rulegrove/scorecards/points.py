@@ -53,12 +53,6 @@ def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
     """Find exact weights of the least log loss, by Newton's method with a small ridge.
 
     Neither all rows nor none are of the class. `start` has the intercept and weights of the first rules to begin with.
-
-    Examples
-    --------
-    >>> patterns = Patterns(np.array([[0.0], [1.0]]), np.array([100.0, 100.0]), np.array([20.0, 80.0]))
-    >>> weigh_rules(patterns).coef.round(2)
-    array([2.76])
     """
     rows, n_rules = patterns.weights.sum(), patterns.held.shape[1]
     design = np.column_stack([np.ones(len(patterns.held)), patterns.held])
@@ -101,13 +95,6 @@ def find_points(patterns: Patterns, low: int, high: int) -> Points:
     ----------
     Liu, Zhong, Li, Seltzer, Rudin (2022). "FasterRisk: fast and accurate interpretable risk scores". NeurIPS 35 (the
     search along multipliers).
-
-    Examples
-    --------
-    >>> held = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> patterns = Patterns(held, np.full(4, 100.0), np.array([5.0, 20.0, 50.0, 85.0]))
-    >>> find_points(patterns, -3, 3).points
-    array([1, 2])
     """
     held = np.ascontiguousarray(patterns.held.T).astype(np.uint8)
     coef = weigh_rules(patterns).coef

@@ -56,15 +56,7 @@ class TreeEnsemble:
 
 
 def bag(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
-    """Grow trees on bootstrap samples, with random attributes at each split.
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> bag(X, y, n_trees=10, seed=0).errors(X, y)["voting"] < 5.0
-    True
-    """
+    """Grow trees on bootstrap samples, with random attributes at each split."""
     forest = RandomForestClassifier(n_trees, max_features=MAX_FEATURES, random_state=seed, n_jobs=1).fit(X, y)
     return TreeEnsemble(forest.classes_, forest.estimators_, np.ones(n_trees))
 
@@ -80,14 +72,6 @@ def boost(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
     ----------
     .. [1] Zhu, Zou, Rosset, Hastie (2009). "Multi-class AdaBoost". Statistics and Its Interface 2(3), algorithm 2.
     .. [2] Freund, Schapire (1996). "Experiments with a new boosting algorithm". ICML, section 3.
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> ensemble = boost(X, y, n_trees=10, seed=0)
-    >>> len(ensemble.trees), ensemble.errors(X, y)["voting"] < 5.0
-    (10, True)
     """
     classes, codes = np.unique(y, return_inverse=True)
     rng = np.random.default_rng(seed)

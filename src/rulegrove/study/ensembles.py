@@ -21,11 +21,6 @@ def paper_ensemble(config: Config, repetition: int, **settings: Any) -> RuleEnse
     """Return a rule ensemble as the paper has it: rules alone, all attributes at a split, no look-alikes dropped.
 
     A repetition has its seed. Settings are the solver, and what is not the study's 600 rules from trees of 20 leaves.
-
-    Examples
-    --------
-    >>> paper_ensemble(Config(), 3, solver="fpc").n_candidates
-    600
     """
     fixed: dict[str, Any] = {
         "n_candidates": config.n_rules,
@@ -88,17 +83,7 @@ def sweep(name: str, config: Config, n_rows: int) -> dict[str, Any]:
 
 
 def path_scores(model: RuleEnsembleClassifier, X: FloatArray) -> FloatArray:
-    """Return the score of each row at each point of a fitted binary model's path, shape (n_samples, n_points).
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("pima", return_X_y=True)
-    >>> model = paper_ensemble(Config(n_rules=60), 0, solver="glmnet", selection=0.01).fit(X, y)
-    >>> scores = path_scores(model, X)[:, -1]
-    >>> bool(np.allclose(scores, model.decision_function(X)))
-    True
-    """
+    """Return the score of each row at each point of a fitted binary model's path, shape (n_samples, n_points)."""
     terms, path = model.candidates_[0], model.path_[0]
     used = np.flatnonzero(path.coefs.any(axis=0))
     block = np.ascontiguousarray(X.T)

@@ -53,16 +53,7 @@ _KINDS: dict[str, Any] = {field.name: field.type for field in fields(Line)}
 
 
 class Results:
-    """Lines to choose from.
-
-    Examples
-    --------
-    >>> from rulegrove.study.results import Line, Results
-    >>> lines = [Line("terms", "t", "s", m, "", r, 0, "error", 5.0 + r, r, 0.1, 1, "{}", "quick", "s") for m in "ab"
-    ...          for r in range(2)]
-    >>> Results(lines).where(method="a").mean("error")
-    5.5
-    """
+    """Lines to choose from."""
 
     def __init__(self, lines: Iterable[Line]):
         self._lines = tuple(lines)

@@ -77,13 +77,6 @@ def cumulative_hazard(
     References
     ----------
     Breslow (1972), in the discussion of Cox, "Regression models and life-tables". JRSS B 34, 216-217.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> hazard = cumulative_hazard(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> hazard.x, hazard.y
-    (array([1., 4.]), array([0.25, 0.75]))
     """
     point = PartialLikelihood(times, weights, ties).at(np.zeros(len(times)) if scores is None else scores)
     grid, steps = point.hazard_steps()
@@ -123,13 +116,6 @@ def kaplan_meier_band(
     References
     ----------
     Kalbfleisch, Prentice (2002). "The Statistical Analysis of Failure Time Data", second edition, section 1.4.1.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> lower, upper = kaplan_meier_band(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> round(lower(1), 4), round(upper(1), 4)
-    (0.1279, 0.9605)
     """
     if not 0.0 < level < 1.0:
         raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}, where 0.95 is usual.")

@@ -29,17 +29,7 @@ class SurvivalCurve:
 
 
 def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, level: float = 0.95) -> SurvivalCurve:
-    """Return the curve of some rows, one at least, with limits symmetric on the scale of ``log(-log S)``.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> curve = estimate_curve(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> curve.x, curve.share
-    (array([0., 1., 4., 5.]), array([1.   , 0.75 , 0.375, 0.375]))
-    >>> curve.at_risk(np.array([0.0, 1.0, 4.0, 6.0]))
-    array([4, 4, 2, 0])
-    """
+    """Return the curve of some rows, one at least, with limits symmetric on the scale of ``log(-log S)``."""
     if weights is not None:  # rows without a weight are at no risk
         times, weights = times.take(weights > 0.0), weights[weights > 0.0]
     share, (low, high) = kaplan_meier(times, weights), kaplan_meier_band(times, weights, level)

@@ -52,17 +52,7 @@ def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
 
 @dataclass(frozen=True, eq=False)
 class HazardSums:
-    """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.survival import read_survival
-    >>> one, two = read_survival(([1, 4], [1, 0])), read_survival(([2, 3], [0, 1]))
-    >>> sums = HazardSums.count(one, np.array([1.0, 3.0])).merge(HazardSums.count(two, np.array([1.0, 3.0])))
-    >>> sums.events, sums.at_risk
-    (array([1., 1.]), array([4., 2.]))
-    """
+    """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up."""
 
     grid: FloatArray  # (n_times,)
     events: FloatArray  # (n_times,): weights of the events after the time before, and not after this one

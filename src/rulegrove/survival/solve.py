@@ -247,13 +247,6 @@ def minimise_quadratic(matrix: FloatArray, pulls: FloatArray, signs: FloatArray,
     References
     ----------
     Lawson, Hanson (1974). "Solving Least Squares Problems", chapter 23.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matrix = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> minimise_quadratic(matrix, np.array([2.0, 0.0]), np.array([1.0, 1.0]), np.zeros(2))
-    array([1., 0.])
     """
     x, free = start.copy(), (signs == 0.0) | (start != 0.0)
     slack = 1e-12 * np.sqrt(np.diag(matrix)) * float(np.abs(pulls / np.sqrt(np.diag(matrix))).max(initial=0.0))

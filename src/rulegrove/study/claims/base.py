@@ -62,10 +62,10 @@ def curve(results: Results, metric: str = "error") -> tuple[list[float], list[fl
     return grid, [kept.at(value).mean(metric) for value in grid], [kept.at(value).spread(metric) for value in grid]
 
 
-def noise(results: Results, metric: str = "error") -> float:
+def noise(results: Results) -> float:
     """Return two standard errors of a difference of means, typical of the grid: what counts as a difference."""
-    kept = results.where(metric=metric)
-    grid, _, spreads = curve(kept, metric)
+    kept = results.where(metric="error")
+    grid, _, spreads = curve(kept)
     count = max(len(kept.at(grid[0])), 1)
     return float(2.0 * np.sqrt(2.0 / count) * np.mean(spreads))
 
