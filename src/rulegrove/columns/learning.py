@@ -175,7 +175,7 @@ class _Learner:
             for feature in expand_dates(name, self._drawn(times), self.table.names):
                 assert feature.part is not None
                 yield feature, read_part(times, feature.part)
-        elif cells.has_labels:
+        elif cells.kind in ("text", "category"):
             if not isinstance(self.reading.categorical, str):
                 raise InvalidInputError(
                     f"{place} holds text but is not in `categorical_features`={self.reading.categorical!r}; add it, or "

@@ -30,11 +30,6 @@ class Cells:
     values: AnyArray
     kind: Kind
 
-    @property
-    def has_labels(self) -> bool:
-        """Whether the cells are text or categories."""
-        return self.kind in ("text", "category")
-
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a data frame (pandas, polars, Arrow, ...)."""

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+import pyarrow as pa
+
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.columns import Columns
+from rulegrove.columns import Columns, encode_columns, list_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Statistics, collect_statistics
 from rulegrove.engines.base import Batch, Engine, OnProgress, S, Task, group_neighbours
-from rulegrove.engines.reading import Layout, encode_rows
+from rulegrove.engines.reading import Layout, take_attributes
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import Measure, RowCode
 from rulegrove.exceptions import InvalidInputError
@@ -52,7 +54,9 @@ class CodedRows:
         if not rows.positions.size:
             return mark, None
         coded = self.code.read(*self.layout.beside.expose(rows.y, rows.weights), rows.positions)
-        return mark, (encode_rows(rows.rows, self.code.features), *coded)
+        features = self.code.features
+        table = pa.Table.from_batches([take_attributes(rows.rows, list_sources(features))])
+        return mark, (encode_columns(table, features), *coded)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
-from rulegrove.columns import Columns, Feature, encode_columns, list_sources
+from rulegrove.columns import Feature
 from rulegrove.engines.base import Batch, S
 from rulegrove.engines.beside import ALONE, NOTHING_KNOWN, Beside, Known, check_numbers
 from rulegrove.engines.values import READERS, check_names, read_numbers, take_column
@@ -182,11 +182,6 @@ def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatc
     for name in names:
         take_column(rows, name)
     return rows.select(list(names))
-
-
-def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
-    """Read the attributes of a batch that has rows."""
-    return encode_columns(pa.Table.from_batches([take_attributes(rows, list_sources(features))]), features)
 
 
 def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[Feature, ...], dict[int, int]]:

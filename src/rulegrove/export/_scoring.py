@@ -103,6 +103,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
     rules = {place: term for place in places if isinstance(term := fitted.terms[place], Rule)}
     linear = {place: term for place in places if isinstance(term := fitted.terms[place], Linear)}
     softmax, curves = _read_link(fitted.link, len(coefs))
+    of_rates = isinstance(model, RuleEnsembleRegressor) and fitted.inverse is not None and model.make_target().log_link
     return Scoring(
         features=fitted.features,
         intercepts=np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
@@ -114,14 +115,9 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         softmax=softmax,
         curves=curves,
         exponential=fitted.inverse is not None,
-        takes_exposure=fitted.inverse is not None and _takes_exposure(model),
+        takes_exposure=of_rates,
         baseline=model.baseline_ if isinstance(model, RuleEnsembleSurvival) else None,
     )
-
-
-def _takes_exposure(model: BaseRuleEnsemble) -> bool:
-    """Whether the predictions of a model may have an exposure: those of a hazard have none."""
-    return isinstance(model, RuleEnsembleRegressor) and model.make_target().log_link
 
 
 def check_exposure(scoring: Scoring, exposure: str | None) -> None:
