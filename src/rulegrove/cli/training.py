@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds
+from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds, tell_span
 from rulegrove.cli.known import read_known
 from rulegrove.cli.options import Columns
 from rulegrove.cli.reading import convert_to_numbers, find_targets, read_floats, read_table
@@ -87,6 +87,10 @@ def read_training(
     row_weights = None if roles.weights is None else read_floats(known, roles.weights, "weights")
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     more = read_known(known, roles.known, rows)
+    told = {"event": f": {count(int(y.event.sum()), 'event')} in {count(len(y), 'row')}"} if task == "survival" else {}
+    if "exposure" in more:
+        unit = y.sum() / more["exposure"].sum()
+        told["exposure"] = f": {tell_span(find_span(more['exposure']))}; the target for each unit of it {unit:.6g}"
     facts = Facts(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
@@ -98,8 +102,7 @@ def read_training(
         others={name: find_span(numbers[name]) for name in roles.targets[1:]},
         kinds=_sort_columns(X, roles),
         known={**roles.known, **roles.spells.words},
-        n_events=int(y.event.sum()) if task == "survival" else None,
-        exposures=(*find_span(more["exposure"]), float(y.sum() / more["exposure"].sum())) if "exposure" in more else (),
+        told=told,
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
     return Training(X, y, row_weights, codes, more, roles, facts)

@@ -49,17 +49,11 @@ S_co = TypeVar("S_co", bound=State, covariant=True)
 
 
 class Task(Protocol[S_co]):
-    """Work on a partition; picklable.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns that it needs, for the engine to read no others.
-    """
+    """Work on a partition; picklable."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
+        """Names of the columns that it needs, for the engine to read no others."""
         ...
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> S_co:
@@ -77,15 +71,7 @@ class Task(Protocol[S_co]):
 
 
 class BatchTask(Protocol):
-    """Work on each batch alone, which gives rows; picklable.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns that it needs.
-    schema : pyarrow.Schema
-        Of what it returns.
-    """
+    """Work on each batch alone, which gives rows; picklable."""
 
     @property
     def columns(self) -> tuple[str, ...]:

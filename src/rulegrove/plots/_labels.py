@@ -85,6 +85,11 @@ def wrap(text: str, width: int, max_lines: int | None = None) -> str:
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
+def count_shown(n_shown: int, n_all: int, noun: str) -> str:
+    """Say how many of some things are shown, if not all."""
+    return f" ({n_shown} of {n_all} {noun})" if n_shown < n_all else ""
+
+
 def style_size(name: FontName) -> float:
     """Return a font size of the current style in points."""
     from matplotlib import rcParams

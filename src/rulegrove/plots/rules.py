@@ -126,7 +126,7 @@ class RulesDisplay(Display):
         coefs = self.coefs[: self.top]
         colours = np.where(coefs > 0, BLUE, VERMILION).tolist()
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
-        _labels.label_axis(ax, "x", f"{self.axis}{_count_terms(len(texts), len(self.rules))}")
+        _labels.label_axis(ax, "x", f"{self.axis}{_labels.count_shown(len(texts), len(self.rules), 'terms')}")
         entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
         if any(term.returns is not None for term in self.rules[: self.top]):
             (entries["of lists from other rows have it"],) = ax.plot(
@@ -264,7 +264,8 @@ class ComparisonDisplay(Display):
         ax.axvline(0.0, color=_display.ink(ax), linewidth=0.8)
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
-        _labels.label_axis(ax, "x", f"{self.axis}{toward}{_count_terms(len(texts), len(self.texts))}")
+        shown = _labels.count_shown(len(texts), len(self.texts), "terms")
+        _labels.label_axis(ax, "x", f"{self.axis}{toward}{shown}")
         _labels.legend_below(ax, entries, n_columns=len(self.names), rows=texts)
         _labels.label_rows(ax, texts)
 
@@ -281,11 +282,6 @@ def _name_importance(model: BaseRuleEnsemble, target: Any) -> str:
     if model.model_.numbers:
         return "Importance for all numbers together"
     return f"Importance for {refer_to(model, check_target(model, target))}" if model.model_.outputs else "Importance"
-
-
-def _count_terms(n_shown: int, n_all: int) -> str:
-    """Say how many of the terms are shown, if not all."""
-    return f" ({n_shown} of {n_all} terms)" if n_shown < n_all else ""
 
 
 def _name_by_solver(models: Sequence[BaseRuleEnsemble]) -> dict[str, BaseRuleEnsemble]:

@@ -99,8 +99,7 @@ def kaplan_meier(times: SurvivalTimes, weights: FloatArray | None = None) -> Ste
     >>> survival([0, 1, 3, 4])
     array([1.   , 0.75 , 0.75 , 0.375])
     """
-    grid, at_risk, events = _count(times, weights)
-    shares = np.asarray(np.cumprod(1.0 - events / at_risk), dtype=np.float64)
+    grid, _, _, shares = _estimate(times, weights)
     return StepFunction(grid, shares, 1.0, (0.0, _find_end(times)))
 
 
@@ -119,8 +118,7 @@ def kaplan_meier_band(
     """
     if not 0.0 < level < 1.0:
         raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}, where 0.95 is usual.")
-    grid, at_risk, events = _count(times, weights)
-    shares = np.asarray(np.cumprod(1.0 - events / at_risk), dtype=np.float64)
+    grid, at_risk, events, shares = _estimate(times, weights)
     alive = shares > 0.0
     at_risk, events, own = at_risk[alive], events[alive], shares[alive]
     error = np.sqrt(np.cumsum(events / (at_risk * (at_risk - events))))
@@ -133,14 +131,18 @@ def kaplan_meier_band(
     return StepFunction(grid, low, 1.0, domain), StepFunction(grid, high, 1.0, domain)
 
 
-def _count(times: SurvivalTimes, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the distinct event times, and the weights at risk and of the events there: equal if no other row is."""
+def _estimate(
+    times: SurvivalTimes, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the distinct event times, the weights at risk and of the events there, and the share left after each."""
     checked = check_weights(weights, len(times))
     own = np.ones(len(times)) if checked is None else checked
     sets = RiskSets.find(times, own)
     at_risk = sets.add_up(own)
-    alone = sets.add_up(np.ones(len(times))) == sets.counts
-    return sets.grid, np.where(alone, sets.weights, at_risk), sets.weights
+    alone = sets.add_up(np.ones(len(times))) == sets.counts  # then both weights are equal
+    at_risk = np.where(alone, sets.weights, at_risk)
+    shares = np.asarray(np.cumprod(1.0 - sets.weights / at_risk), dtype=np.float64)
+    return sets.grid, at_risk, sets.weights, shares
 
 
 def _find_end(times: SurvivalTimes) -> float:
