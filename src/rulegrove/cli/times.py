@@ -43,13 +43,7 @@ class Spells:
 
 
 def find_spells(names: Sequence[str], event: str | None, entry: str | None) -> Spells:
-    """Return the columns that were named; an event may have a word of its own: ``status=dead``.
-
-    Examples
-    --------
-    >>> find_spells(["years", "status"], "status=dead", None)
-    Spells(event='status', entry=None, word='dead')
-    """
+    """Return the columns that were named; an event may have a word of its own: ``status=dead``."""
     found_entry = None if entry is None else find_name(names, entry, "--entry")
     if event is None:
         return Spells(entry=found_entry)

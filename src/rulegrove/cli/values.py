@@ -55,13 +55,6 @@ def read_solver(word: str) -> str | Solver:
     """Return a solver by its name, or with settings as Python writes them: ``Pathbuild(threshold=0.4)``.
 
     The settings are read, never run.
-
-    Examples
-    --------
-    >>> read_solver("glmnet")
-    'glmnet'
-    >>> read_solver("Pathbuild(threshold=0.2)")
-    Pathbuild(threshold=0.2)
     """
     name, _, settings = word.partition("(")
     known = name.strip().lower()
@@ -101,13 +94,7 @@ def read_levels(words: Sequence[str]) -> float | list[float]:
 
 
 def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that were given, words read as values, and a seed.
-
-    Examples
-    --------
-    >>> read_settings({"max_terms": 5, "subsample": "0.5", "cv": None})
-    {'random_state': 0, 'max_terms': 5, 'subsample': 0.5}
-    """
+    """Return the parameters that were given, words read as values, and a seed."""
     given = {name: word for name, word in words.items() if word is not None}
     settings = {name: read_value(word) if isinstance(word, str) else word for name, word in given.items()}
     if words.get("quantile") is not None:
@@ -149,13 +136,7 @@ def _refuse_parameter(name: str, task: str) -> NoReturn:
 
 
 def read_groups(words: Sequence[str]) -> str | list[Any]:
-    """Return groups of attributes, each written as ``age,mass`` or as a JSON list; or the word that stands for all.
-
-    Examples
-    --------
-    >>> read_groups(["age, mass", '["income, net", "age"]']), read_groups(["pairwise"])
-    ([['age', 'mass'], ['income, net', 'age']], 'pairwise')
-    """
+    """Return groups of attributes, each written as ``age,mass`` or as a JSON list; or the word that stands for all."""
     if len(words) == 1 and words[0] in SHORTHANDS:
         return words[0]
     return [read_value(word) if word.startswith("[") else [name.strip() for name in word.split(",")] for word in words]

@@ -15,20 +15,20 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """Return which of the names was probably meant, as a sentence, or nothing.
-
-    Examples
-    --------
-    >>> suggest("Glucse", ["glucose", "age"])
-    " Did you mean 'glucose'?"
-    """
+    """Return which of the names was probably meant, as a sentence, or nothing."""
     folded = {known.casefold().strip(): known for known in reversed(names)}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=1)
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
 
 
 def list_settings(settings: Mapping[str, Any], otherwise: str) -> str:
-    """Return settings for a sentence, other words where there are none."""
+    """Return settings for a sentence, other words where there are none.
+
+    Examples
+    --------
+    >>> list_settings({"n_candidates": 600, "terms": "rules"}, "nothing"), list_settings({}, "nothing")
+    ("n_candidates=600, terms='rules'", 'nothing')
+    """
     return ", ".join(f"{parameter}={value!r}" for parameter, value in settings.items()) or otherwise
 
 

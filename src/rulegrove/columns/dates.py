@@ -65,13 +65,6 @@ def parse_times(values: AnyArray) -> AnyArray | None:
     """Return text as times when all of it is dates from the year down, as ISO 8601 writes them, else None.
 
     A missing cell is None. Slashes may stand for hyphens.
-
-    Examples
-    --------
-    >>> parse_times(np.array(["2024-02-29", None, "2024-02-29 13:45"], dtype=object)).tolist()[0].year
-    2024
-    >>> parse_times(np.array(["2024-02-30"], dtype=object)) is None
-    True
     """
     labels = set(values) - {None}
     if not labels or not all(_ISO.fullmatch(label) for label in labels):

@@ -26,13 +26,6 @@ def encode_columns(
     these are the columns that the attributes are read from. A column of a data frame or an object array is read when
     one of its attributes is taken from what is returned, and need not be there before. With `warn` there is a
     warning of a column none of whose categories is known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> colour = Feature("colour", ("blue", "red"))
-    >>> encode_columns(np.array([["red"], ["green"]], dtype=object), [colour]).take(slice(None))
-    array([[1., 2.]])
     """
     table = Table(X)
     names = list_sources(features) if names is None else names

@@ -13,13 +13,7 @@ Part = Literal["date", "year", "month", "weekday", "hour"]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """An attribute that rules speak of, and how it is read from a column of the table.
-
-    Examples
-    --------
-    >>> Feature("sold.month", column="sold", part="month").source
-    'sold'
-    """
+    """An attribute that rules speak of, and how it is read from a column of the table."""
 
     name: str
     # Labels of a categorical attribute, in the order of their codes. Any other label has the code ``len(categories)``;

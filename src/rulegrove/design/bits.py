@@ -156,22 +156,7 @@ class RuleProgram:
 
 
 def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
-    """Prepare rules for evaluation on many rows; a rule without conditions holds everywhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> rules = [Rule((Condition(2, upper=1.5),)), Rule((Condition(2, lower=1.5, missing=True),))]
-    >>> program = compile_rules(rules, n_features=4)
-    >>> program.used_features
-    array([2])
-    >>> program.evaluate(np.array([[1.0, 1.5, 2.0, np.nan]])).to_dense()
-    array([[1, 0],
-           [1, 0],
-           [0, 1],
-           [0, 1]], dtype=uint8)
-    """
+    """Prepare rules for evaluation on many rows; a rule without conditions holds everywhere."""
     distinct, place = _tell_apart(rules)
     literals = _write_literals(distinct)
     used = np.unique(literals.features)

@@ -162,13 +162,7 @@ class RowCounter:
 
 
 def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone.
-
-    Examples
-    --------
-    >>> list(group_neighbours([1, 2, 3, 9, 1], int, most=4))
-    [[1, 2], [3], [9], [1]]
-    """
+    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone."""
     group: list[Item] = []
     total = 0
     for item in items:
@@ -182,16 +176,7 @@ def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: i
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
-    """Return a number of rows or threads, refusing what is none.
-
-    Examples
-    --------
-    >>> check_count(7, "n_threads")
-    7
-    >>> check_count(0, "n_threads")
-    Traceback (most recent call last):
-    rulegrove.exceptions.InvalidInputError: `n_threads` must be a whole number of at least 1; got 0.
-    """
+    """Return a number of rows or threads, refusing what is none."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidInputError(f"`{name}` must be a whole number of at least {least:,}; got {value!r}.")
     return int(value)
@@ -206,15 +191,7 @@ def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> It
 
 @contextlib.contextmanager
 def naming(partition: str) -> Iterator[None]:
-    """Turn what goes wrong with a partition's data inside the block into an error that begins with its name.
-
-    Examples
-    --------
-    >>> with naming("'part-3.parquet'"):
-    ...     raise OSError("Unexpected end of stream")
-    Traceback (most recent call last):
-    rulegrove.engines.base.NamedError: 'part-3.parquet': Unexpected end of stream.
-    """
+    """Turn what goes wrong with a partition's data inside the block into an error that begins with its name."""
     try:
         yield
     except NamedError:

@@ -21,7 +21,14 @@ from rulegrove.survival.times import SurvivalTimes, read_survival
 
 @dataclass(frozen=True)
 class Known:
-    """Columns of what is known to add to the score of each row, or nothing."""
+    """Columns of what is known to add to the score of each row, or nothing.
+
+    Examples
+    --------
+    >>> rows = pa.record_batch({"years": [1.0, 2.0]})
+    >>> Known("years").read(rows, np.arange(2)).round(3)
+    array([0.   , 0.693])
+    """
 
     exposure: str | None = None  # the column whose logarithm adds to the score
     offset: str | None = None  # the column that adds to it as it is
@@ -73,15 +80,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Beside:
-    """Columns that make the target together with its first one: further numbers, or the event of a time.
-
-    Examples
-    --------
-    >>> rows = pa.record_batch({"died": [True, False]})
-    >>> Beside(event="died").read(rows, np.array([5.0, 3.0]), np.arange(2))
-    array([[5., 1.],
-           [3., 0.]])
-    """
+    """Columns that make the target together with its first one: further numbers, or the event of a time."""
 
     numbers: tuple[str, ...] = ()  # further numbers to predict
     event: str | None = None  # whether the event came at the time

@@ -120,13 +120,7 @@ def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
-    """Yield the results of some work in the order of the items, with few of either in memory.
-
-    Examples
-    --------
-    >>> list(in_order(abs, iter([-1, 2, -3]), n_threads=2))
-    [1, 2, 3]
-    """
+    """Yield the results of some work in the order of the items, with few of either in memory."""
     if n_threads == 1:
         yield from map(work, items)
         return

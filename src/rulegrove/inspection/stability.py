@@ -52,13 +52,7 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 
 
 def compare_coverage(alike: BoolArray) -> float:
-    """Return how far two lists agree whose terms are paired one to one, as many as can be, with terms that are alike.
-
-    Examples
-    --------
-    >>> compare_coverage(np.array([[True, True], [True, False]])), compare_coverage(np.array([[True, True]]))
-    (1.0, 0.5)
-    """
+    """Return how far two lists agree, as many of their terms as can be being paired one to one with ones alike."""
     paired = int(np.count_nonzero(maximum_bipartite_matching(csr_array(alike)) >= 0)) if alike.size else 0
     return paired / (sum(alike.shape) - paired) if any(alike.shape) else 1.0
 

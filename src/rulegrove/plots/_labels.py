@@ -39,24 +39,12 @@ WIDEST = 300.0  # logarithms that are shown
 
 
 def escape(text: Any) -> str:
-    r"""Return text that matplotlib draws as it is: a dollar sign starts no formula.
-
-    Examples
-    --------
-    >>> escape("price_$ > 3 and cost_$ <= 4")
-    'price_\\$ > 3 and cost_\\$ <= 4'
-    """
+    r"""Return text that matplotlib draws as it is: a dollar sign starts no formula."""
     return str(text).replace("$", r"\$")
 
 
 def signed(value: float) -> str:
-    """Return a number with its sign, a true minus.
-
-    Examples
-    --------
-    >>> signed(-0.1234), signed(12.0)
-    ('−0.12', '+12')
-    """
+    """Return a number with its sign, a true minus."""
     return f"{value:+.2g}".replace("-", "\N{MINUS SIGN}")
 
 

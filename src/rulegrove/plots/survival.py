@@ -189,13 +189,7 @@ class SurvivalDisplay(Display):
 
 
 def mean_survival(risks: FloatArray, hazards: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean over rows of their predicted survival functions, from the cumulative hazards of a risk of 1.
-
-    Examples
-    --------
-    >>> mean_survival(np.array([1.0, 2.0]), np.array([0.0, 0.5]), np.ones(2)).round(3)
-    array([1.   , 0.487])
-    """
+    """Return the mean over rows of their predicted survival functions, from the cumulative hazards of a risk of 1."""
     total, shares = float(weights.sum()), np.zeros(len(hazards))
     for start in range(0, len(risks), BLOCK):
         own = slice(start, start + BLOCK)

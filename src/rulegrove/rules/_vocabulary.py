@@ -10,14 +10,7 @@ from rulegrove.rules.rule import ANY_OTHER, write_label
 
 
 class Spellings:
-    """Words, and what each may stand for; however many there are, those at a place of a text are found at once.
-
-    Examples
-    --------
-    >>> spellings = Spellings([("age", 0), ("income", 1), ("age of car", 2)])
-    >>> list(spellings.at("age of car > 3", 0))
-    [(0, 3), (2, 10)]
-    """
+    """Words, and what each may stand for; however many there are, those at a place of a text are found at once."""
 
     def __init__(self, meanings: Iterable[tuple[str, int]]):
         self._meanings: dict[str, list[int]] = {}

@@ -81,14 +81,6 @@ def thin(
     choose from, without constants, and `strengths` how much each rule says of the target: of rules of the same length
     the strongest speaks for its family, by default the one of the largest support. The positions of the kept rules are
     returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> rules = [Rule((Condition(0, upper=bound),)) for bound in (1.0, 2.0, 9.0)]
-    >>> thin(rules, np.array([[40, 40, 40], [40, 42, 42], [40, 42, 80]]), 100, 0.9)
-    array([1, 2])
     """
     among = np.arange(len(rules)) if among is None else among
     if max_correlation >= 1.0 or not among.size:

@@ -91,13 +91,6 @@ def kaplan_meier(times: SurvivalTimes, weights: FloatArray | None = None) -> Ste
     References
     ----------
     Kaplan, Meier (1958). "Nonparametric estimation from incomplete observations". JASA 53, 457-481.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> survival = kaplan_meier(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> survival([0, 1, 3, 4])
-    array([1.   , 0.75 , 0.75 , 0.375])
     """
     grid, _, _, shares = _estimate(times, weights)
     return StepFunction(grid, shares, 1.0, (0.0, _find_end(times)))

@@ -21,12 +21,6 @@ def concordance(times: SurvivalTimes, scores: FloatArray, weights: FloatArray | 
     References
     ----------
     .. [1] Harrell, Califf, Pryor, Lee, Rosati (1982). "Evaluating the yield of medical tests". JAMA 247, 2543-2546.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> concordance(read_survival(([1, 2, 3, 4], [1, 1, 0, 1])), [4.0, 2.0, 2.0, 3.0])
-    0.7
     """
     given = np.asarray(scores, dtype=np.float64)
     if given.shape != (len(times),) or not np.isfinite(given).all():

@@ -38,14 +38,7 @@ def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, leve
 
 
 def count_at_risk(times: SurvivalTimes, moments: FloatArray) -> IntArray:
-    """Count the rows at risk at some moments: those of ``entry < moment <= time``, and at 0 those watched from 0 on.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> count_at_risk(read_survival(([0, 2, 0], [5, 3, 8], [1, 0, 1])), np.array([0.0, 2.0, 3.0, 5.0, 5.5]))
-    array([2, 2, 3, 2, 1])
-    """
+    """Count the rows at risk at some moments: those of ``entry < moment <= time``, and at 0 those watched from 0 on."""
     moments = np.asarray(moments, dtype=np.float64)
     gone = np.searchsorted(np.sort(times.time), moments, side="left")
     if times.entry is None:

@@ -76,11 +76,5 @@ def each_mean(results: Results, methods: Iterable[str], metric: str = "error") -
 
 
 def listed(numbers: Mapping[str, float], form: str, unit: str = "") -> str:
-    """Return numbers by name in words.
-
-    Examples
-    --------
-    >>> listed({"a": 1.25, "b": 2.0}, ".1f", " s")
-    'a 1.2 s, b 2.0 s'
-    """
+    """Return numbers by name in words."""
     return ", ".join(f"{name} {number:{form}}{unit}" for name, number in numbers.items())
