@@ -18,8 +18,7 @@ def compare(
         Path | None, typer.Option(metavar="DATA", help="Rows to predict by both, best new ones; .csv, .parquet, ...")
     ] = None,
     target: Annotated[
-        list[str] | None,
-        typer.Option("--target", "-t", metavar="COL", help="Column of the data to predict, for the errors of both."),
+        list[str] | None, options.target("Column of the data to predict, for the errors of both.")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

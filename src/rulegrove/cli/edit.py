@@ -28,13 +28,11 @@ def edit(
             "--data", "-d", help="Table that rules are counted and weights solved for on.", show_default="none"
         ),
     ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COL", help="Column to predict, of the table.")
-    ] = None,
+    target: Annotated[str | None, options.target("Column to predict, of the table.")] = None,
     weights: options.Weights = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Model file to write: edited.json.")] = None,
+    output: Annotated[Path | None, options.output("Model file to write: edited.json.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -24,9 +24,7 @@ def fit(
     *,
     data: options.Parts,
     target: options.Targets,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save the model to this file, such as model.json.")
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the model to this file, such as model.json.")] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Save an interactive page to this file, such as report.html. The page holds training rows."),
@@ -34,10 +32,8 @@ def fit(
     columns: options.Columns,
     groups: Annotated[
         str | None,
-        typer.Option(
-            metavar="COL",
-            help="Column of groups, such as patients. The rows of a group are held out together.",
-            rich_help_panel=options.READING,
+        options.column(
+            "Column of groups, such as patients. The rows of a group are held out together.", options.READING
         ),
     ] = None,
     weights: options.Weights = None,

@@ -12,19 +12,11 @@ from rulegrove.cli.errors import note
 
 def report(
     model: options.Model,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Write the page to this file, such as report.html.", show_default=False),
-    ],
+    output: Annotated[Path, options.output("Write the page to this file, such as report.html.", show_default=False)],
     data: Annotated[Path | None, typer.Option(help="Rows to show the model on; new ones are best.")] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COL",
-            help="The column of the data to predict. For several numbers, give it once for each.",
-        ),
+        options.target("The column of the data to predict. For several numbers, give it once for each."),
     ] = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,

@@ -15,7 +15,7 @@ def scorecard(
         Path, typer.Option(metavar="DATA", help="Rows to count, such as those of the fit.", show_default=False)
     ],
     target: options.Target,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Page to print: card.html.")] = None,
+    output: Annotated[Path | None, options.output("Page to print: card.html.")] = None,
     points: Annotated[
         tuple[int, int], typer.Option(metavar="LOW HIGH", help="The fewest and the most points of a rule.")
     ] = (-5, 5),

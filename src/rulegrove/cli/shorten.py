@@ -24,9 +24,7 @@ def shorten(
         int | None,
         typer.Option(min=0, help="At most this many different terms, all classes together.", show_default="no limit"),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save the model to this file, such as short.json.")
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the model to this file, such as short.json.")] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
