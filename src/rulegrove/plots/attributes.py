@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -22,7 +21,7 @@ BRIGHT = 0.46875  # share of the largest number from which black reads better th
 LONGEST_NAME = 24  # letters of an attribute's name beside a matrix
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ImportanceDisplay(Display):
     """Importance of the attributes as bars, with whiskers where the fit has made lists anew (`n_resamples`).
 
@@ -57,8 +56,6 @@ class ImportanceDisplay(Display):
     top: int = 20
     low: FloatArray | None = None
     high: FloatArray | None = None
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -128,7 +125,7 @@ class ImportanceDisplay(Display):
         _labels.finish_bars(ax, bars, names, [f"{length:.2g}" for length in lengths])
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class InteractionDisplay(Display):
     """H statistics of the pairs of attributes as a matrix.
 
@@ -159,8 +156,6 @@ class InteractionDisplay(Display):
     pairs: FloatArray
     total: FloatArray
     top: int = 20
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Term
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 NO_TERMS = "The model has no terms; it is its intercept alone."
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RulesDisplay(Display):
     """The most important terms of a model as bars.
 
@@ -73,8 +72,6 @@ class RulesDisplay(Display):
     top: int = 20
     predicted: str = "the prediction"
     axis: str = "Importance"
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -159,7 +156,7 @@ class RulesDisplay(Display):
         return term.speaks_for is not None and term.coefficients is not None and self.target is None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ComparisonDisplay(Display):
     """Coefficients of the same rules in several models, side by side.
 
@@ -203,8 +200,6 @@ class ComparisonDisplay(Display):
     target: str | None = None
     top: int = 10
     axis: str = "Coefficient"
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimators(

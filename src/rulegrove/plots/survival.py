@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -27,7 +26,7 @@ COLOURS = (BLUE, VERMILION)
 NAMES = ("holds", "does not")  # of the groups, beside the numbers at risk
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SurvivalDisplay(Display):
     """Kaplan-Meier curves of the rows where a rule holds and of those where it does not.
 
@@ -63,8 +62,6 @@ class SurvivalDisplay(Display):
     curves: tuple[SurvivalCurve | None, ...]
     predicted: tuple[FloatArray | None, ...]
     times: FloatArray
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
