@@ -1,6 +1,5 @@
 """Survival times: the target with the columns that `--event` and `--entry` name."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -74,14 +73,12 @@ def read_times(table: pa.Table, target: str, spells: Spells, rows: IntArray) -> 
     assert spells.event is not None
     event = _read_events(table[spells.event].combine_chunks(), spells, rows)
     given = () if spells.entry is None else (_read_entries(table, spells.entry, rows),)
-    from rulegrove.survival.times import read_survival  # which loads what counts them
+    from rulegrove.engines.beside import naming_rows  # which loads the estimators
+    from rulegrove.survival.times import read_survival
 
-    try:
-        return read_survival((*given, read_floats(convert_to_numbers(table, target), target, "target"), event))
-    except InvalidInputError as error:
-        raise InvalidInputError(
-            re.sub(r"\brow (\d+)", lambda found: f"row {rows[int(found[1])]}", str(error))
-        ) from None
+    time = read_floats(convert_to_numbers(table, target), target, "target")
+    with naming_rows(rows):
+        return read_survival((*given, time, event))
 
 
 def _read_events(column: pa.Array, spells: Spells, rows: IntArray) -> BoolArray:

@@ -89,13 +89,8 @@ def run_task(part: Part, task: Task, config: Config) -> list[Line]:
     ]
 
 
-def no_grid(config: Config) -> Sequence[float]:
-    """Return the grid of a part that has none."""
-    return ()
-
-
 def candidate_part(
-    name: str, measure: MeasureRows, cost: float, grid: Grid = no_grid, methods: Sequence[str] = ("",)
+    name: str, measure: MeasureRows, cost: float, grid: Grid = lambda config: (), methods: Sequence[str] = ("",)
 ) -> Part:
     """Return a part on the candidates: a task for each repetition, place on a grid and method, on that split's rows."""
 
