@@ -33,8 +33,8 @@ def test_few_rows_that_count_are_found_in_a_further_pass():
     engine.map_reduce = lambda task, on_progress=None: passes.append(task.limit) or map_reduce(task, on_progress)
     found = draw_sample(engine, WEIGHTED, 3, lambda n_rows: 30)
     own = np.flatnonzero(counted)
-    assert found.drawn.positions.tolist() == sorted(own[np.argsort(hash_positions(3, own))[:30]].tolist())
-    assert found.drawn.weights.tolist() == [2.0] * 30
+    assert found.positions.tolist() == sorted(own[np.argsort(hash_positions(3, own))[:30]].tolist())
+    assert found.weights.tolist() == [2.0] * 30
     assert len(passes) > 1
     assert passes == sorted(passes)
 
@@ -43,7 +43,7 @@ def test_a_column_without_values_in_one_file_takes_its_type_from_others(tmp_path
     table = make_table(100)
     pq.write_table(table.set_column(1, "c", pa.nulls(100)), tmp_path / "0.parquet")
     pq.write_table(table.set_column(1, "c", table["c"].dictionary_encode()), tmp_path / "1.parquet")
-    found = draw_sample(LocalEngine(tmp_path), LAYOUT, 0, lambda n_rows: n_rows).drawn
+    found = draw_sample(LocalEngine(tmp_path), LAYOUT, 0, lambda n_rows: n_rows)
     assert found.rows["c"].to_pylist() == [None] * 100 + table["c"].to_pylist()
     assert found.y.tolist() == 2 * table["y"].to_pylist()
 

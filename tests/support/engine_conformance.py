@@ -142,13 +142,13 @@ class EngineConformance:
         counted = np.flatnonzero(table["counts"].to_numpy() > 0)
         ranked = counted[np.argsort(hash_positions(7, counted))[: counted.size // 3]]
         expected = np.sort(ranked)
-        np.testing.assert_array_equal(found.drawn.positions, expected)
+        np.testing.assert_array_equal(found.positions, expected)
         np.testing.assert_array_equal(expected[np.argsort(found.ranks)], ranked)
-        assert found.drawn.rows["c"].to_pylist() == table["c"].take(pa.array(expected)).to_pylist()
+        assert found.rows["c"].to_pylist() == table["c"].take(pa.array(expected)).to_pylist()
         labels, counts = np.unique(table["two"].to_numpy(zero_copy_only=False).astype(str), return_counts=True)
-        assert found.drawn.summary.labels.tolist() == labels.tolist()
-        assert found.drawn.summary.counts.tolist() == counts.tolist()
-        assert found.drawn.summary.n_rows == counted.size
+        assert found.summary.labels.tolist() == labels.tolist()
+        assert found.summary.counts.tolist() == counts.tolist()
+        assert found.summary.n_rows == counted.size
 
     @pytest.mark.parametrize("cuts", CUTS)
     def test_counts_are_those_of_numpy_bit_for_bit(self, make_engine, rows, cuts):
@@ -251,7 +251,7 @@ class EngineConformance:
         layout = Layout.of(table.column_names, "two", None, values="classes")
         plain = expect("two")
         seed = int(make_rng(0).spawn(3)[2].integers(2**63, size=2)[1])
-        drawn = draw_sample(make_engine(table, CUTS["one"]), layout, seed, lambda n_counted: 1400).drawn.positions
+        drawn = draw_sample(make_engine(table, CUTS["one"]), layout, seed, lambda n_counted: 1400).positions
         others = np.setdiff1d(np.arange(N_ROWS), drawn)[:20]
         for row in others:
             letters[row] = "new"

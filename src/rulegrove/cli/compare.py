@@ -19,12 +19,9 @@ def compare(
         Path | None, typer.Option(metavar="DATA", help="Rows to predict with both, preferably new ones.")
     ] = None,
     target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target", "-t", metavar="COL", help="The column of the data to predict, for the errors of both."
-        ),
+        list[str] | None, options.target("The column of the data to predict, for the errors of both.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Page to write: compare.html.")] = None,
+    output: Annotated[Path | None, options.output("Save a page to this file, such as compare.html.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -82,15 +79,11 @@ def _compare_on_rows(a: Path, b: Path, data: Path, target: list[str] | None) -> 
 
 def describe_comparison(found: "Comparison") -> dict[str, Any]:
     """Return a comparison for JSON: the sentences, a record for each term and for each row."""
+    from rulegrove.cli.output import list_records
+
     tables = {"terms": found.to_dict()} | ({} if found.rows is None else {"rows": found.to_dict("rows")})
-    return {
-        "sentences": found.sentences,
-        "shared": found.shared,
-        **{
-            name: [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-            for name, columns in tables.items()
-        },
-    }
+    records = {name: list_records(columns) for name, columns in tables.items()}
+    return {"sentences": found.sentences, "shared": found.shared, **records}
 
 
 def _print(found: "Comparison") -> None:

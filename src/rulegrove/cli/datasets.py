@@ -16,12 +16,7 @@ def datasets(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the table to this file. Its ending gives the kind: .csv, .parquet and others.",
-        ),
+        options.output("Save the table to this file. Its ending gives the kind: .csv, .parquet and others."),
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

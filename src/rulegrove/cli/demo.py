@@ -10,10 +10,7 @@ from rulegrove.cli.errors import note, shows_progress
 
 
 def demo(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the page to this file, not to rulegrove-demo.html."),
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the page to this file, not to rulegrove-demo.html.")] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -26,15 +26,11 @@ def edit(
         Path | None,
         typer.Option("--data", "-d", help="A table to count the rules and solve for the weights.", show_default="none"),
     ] = None,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="COL", help="The column of the table to predict.")
-    ] = None,
+    target: Annotated[str | None, options.target("The column of the table to predict.")] = None,
     weights: options.Weights = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save the model to this file, such as edited.json.")
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the model to this file, such as edited.json.")] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -21,12 +21,11 @@ def evidence(
     level: Annotated[
         float,
         typer.Option(
-            metavar="NUMBER",
-            help="Confidence level of the intervals: for all rules together, or with --json for each rule alone.",
+            help="Confidence level of the intervals: for all rules together, or with --json for each rule alone."
         ),
     ] = 0.95,
     false_discovery_rate: Annotated[
-        float, typer.Option(metavar="NUMBER", help="The share of established rules that may be false, on average.")
+        float, typer.Option(help="The share of established rules that may be false, on average.")
     ] = 0.1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -69,14 +68,15 @@ def evidence(
 
 def describe_evidence(found: "RuleEvidence") -> dict[str, Any]:
     """Return evidence for JSON: the sentences, and a record for each rule."""
-    columns = found.to_dict()
+    from rulegrove.cli.output import list_records
+
     return {
         "sentences": found.sentences,
         "n_rows": found.n_rows,
         "level": found.level,
         "false_discovery_rate": found.false_discovery_rate,
         "exact": found.exact,
-        "rules": [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)],
+        "rules": list_records(found.to_dict()),
     }
 
 

@@ -28,9 +28,7 @@ def _read_top(word: str | int) -> int:
 def explain(
     model: options.Model,
     data: options.Data,
-    row: Annotated[
-        int, typer.Option("--row", "-r", min=0, metavar="N", help="The row to explain. The first one is 0.")
-    ],
+    row: Annotated[int, typer.Option("--row", "-r", min=0, help="The row to explain. The first one is 0.")],
     label: Annotated[
         str | None,
         typer.Option(

@@ -17,10 +17,7 @@ Dialect = Literal["ansi", "bigquery", "duckdb", "postgres", "spark", "sqlite"]
 def export(
     model: options.Model,
     to: Annotated[Format, typer.Option(help="What to write.", show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save it to this file. Without it, text is printed."),
-    ] = None,
+    output: Annotated[Path | None, options.output("Save it to this file. Without it, text is printed.")] = None,
     table: Annotated[
         str,
         typer.Option(
@@ -32,16 +29,11 @@ def export(
     keep: options.Keep = None,
     exposure: Annotated[
         str | None,
-        typer.Option(
-            metavar="COL",
-            help="For SQL and ONNX: the column by which predicted rates are multiplied.",
-            rich_help_panel=options.TARGETS,
-        ),
+        options.column("For SQL and ONNX: the column by which predicted rates are multiplied.", options.TARGETS),
     ] = None,
     at: options.At = None,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="For text and Markdown: only so many terms, the most important first."),
+        int | None, typer.Option(min=0, help="For text and Markdown: only so many terms, the most important first.")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -15,49 +15,25 @@ NO_SPAN = (math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Facts:
-    """What a table was found to hold, to be told and to be given as JSON.
+    """What a table was found to hold, to be told and to be given as JSON."""
 
-    Attributes
-    ----------
-    size : str
-        Rows and attributes in words.
-    n_rows, n_left_out : int
-        Rows with a target and without.
-    target : str
-        Name of its column.
-    task : {"classification", "regression", "survival"}
-    counts : dict
-        Rows of each value of the target, where these are few enough to be classes.
-    span : tuple of float
-        Least, largest and mean value of a target of numbers or times.
-    others : dict
-        The same of each further number to predict, by its name.
-    kinds : dict
-        Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
-        categories they have.
-    groups : str
-        The groups in words; empty without any.
-    known : dict
-        Columns of the exposure, the offset, the event and the entry, by these words.
-    n_events : int, optional
-        Rows with an event, as far as that is known.
-    exposures : tuple of float
-        Least, largest and mean value of the exposure, and the mean of the target for each unit of it.
-    """
-
-    size: str
+    size: str  # rows and attributes in words
+    # n_rows, n_left_out: rows with a target and without.
     n_rows: int
     n_left_out: int
-    target: str
-    task: str
-    counts: Mapping[Any, int]
-    span: tuple[float, float, float]
+    target: str  # name of its column
+    task: str  # classification, regression or survival
+    counts: Mapping[Any, int]  # rows of each value of the target, where these are few enough to be classes
+    span: tuple[float, float, float]  # least, largest and mean value of a target of numbers or times
+    # Names of the attributes that are ``"numbers"``, ``"dates"`` and ``"categories"``; the last perhaps with how many
+    # categories they have.
     kinds: Mapping[str, Sequence[str] | Mapping[str, int]]
+    # Least, largest and mean value of each further number to predict, by its name.
     others: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    groups: str = ""
+    groups: str = ""  # the groups in words; empty without any
+    # Columns of the exposure, the offset, the event and the entry, by these words.
     known: Mapping[str, str] = field(default_factory=dict)
-    n_events: int | None = None
-    exposures: tuple[float, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)  # what is said of these columns, by the same words
 
     def describe(self) -> dict[str, Any]:
         """Return what was read and guessed, for JSON."""
@@ -75,29 +51,18 @@ class Facts:
         task = "survival times" if self.task == "survival" else self.task
         note(f"  target      '{self.target}': {task}, {self._tell_values()}")
         for name, span in self.others.items():
-            note(f"              '{name}': {self.task}, {_tell_span(span)}")
-        more = {"exposure": self._tell_exposures(), "event": self._tell_events()}
+            note(f"              '{name}': {self.task}, {tell_span(span)}")
         for option, name in self.known.items():
-            note(f"  {option:<12}'{name}'{more.get(option, '')}")
+            note(f"  {option:<12}'{name}'{self.told.get(option, '')}")
         if self.groups:
             note(f"  groups      {self.groups}, each in one fold")
         if self.n_left_out:
             note(f"  left out    {count(self.n_left_out, 'row')} without a target")
 
-    def _tell_exposures(self) -> str:
-        """Say which values the exposure has, and what the target is for each unit of it."""
-        if not self.exposures:
-            return ""
-        return ": {:.6g} to {:.6g}, mean {:.6g}; the target for each unit of it {:.6g}".format(*self.exposures)
-
-    def _tell_events(self) -> str:
-        """Say how many rows have an event."""
-        return "" if self.n_events is None else f": {count(self.n_events, 'event')} in {count(self.n_rows, 'row')}"
-
     def _tell_values(self) -> str:
         """Say which values the target has."""
         if self.task != "classification":
-            return _tell_span(self.span)
+            return tell_span(self.span)
         shown = [f"{label} ({n:,})" for label, n in sorted(self.counts.items())]
         hidden = len(shown) - SHOWN_CLASSES
         return ", ".join(shown[:SHOWN_CLASSES]) + (f" and {hidden} more classes" if hidden > 0 else "")
@@ -108,7 +73,7 @@ def find_span(values: AnyArray) -> tuple[float, float, float]:
     return float(values.min()), float(values.max()), float(values.mean())
 
 
-def _tell_span(span: tuple[float, float, float]) -> str:
+def tell_span(span: tuple[float, float, float]) -> str:
     """Say which values there are."""
     return "{:.6g} to {:.6g}, mean {:.6g}".format(*span)
 

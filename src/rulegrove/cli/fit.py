@@ -24,24 +24,16 @@ def fit(
     *,
     data: options.Parts,
     target: options.Targets,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the model to this file, such as model.json."),
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the model to this file, such as model.json.")] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Save an interactive page to this file, such as report.html. The page holds training rows.",
-        ),
+        typer.Option(help="Save an interactive page to this file, such as report.html. The page holds training rows."),
     ] = None,
     columns: options.Columns,
     groups: Annotated[
         str | None,
-        typer.Option(
-            metavar="COL",
-            help="Column of groups, such as patients. The rows of a group are held out together.",
-            rich_help_panel=options.READING,
+        options.column(
+            "Column of groups, such as patients. The rows of a group are held out together.", options.READING
         ),
     ] = None,
     weights: options.Weights = None,
@@ -52,9 +44,7 @@ def fit(
     rules: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Text file with rules of your own, one on each line, to choose from as well.",
-            rich_help_panel=PANEL,
+            help="Text file with rules of your own, one on each line, to choose from as well.", rich_help_panel=PANEL
         ),
     ] = None,
     force_rules: Annotated[

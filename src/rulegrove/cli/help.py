@@ -116,13 +116,7 @@ def list_rows(rows: Sequence[tuple[str, str]], width: int) -> str:
 
 
 def split_examples(text: str) -> tuple[str, list[str]]:
-    """Return what a docstring says, and the commands of its last paragraph.
-
-    Examples
-    --------
-    >>> split_examples("Say hello. Example: rulegrove hello --loud")
-    ('Say hello.', ['rulegrove hello --loud'])
-    """
+    """Return what a docstring says, and the commands of its last paragraph."""
     about, *examples = re.split(r"\bExamples?(?::|\n-+\n)", inspect.cleandoc(text), maxsplit=1)
     words = " ".join(" ".join(examples).split())
     return about.rstrip(), [one for one in re.split(r" (?=rulegrove )", words) if one]

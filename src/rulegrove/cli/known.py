@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.cli.reading import convert_to_numbers, find_name
+from rulegrove.cli.reading import convert_to_numbers, find_name, read_floats
 from rulegrove.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -39,28 +39,15 @@ def check_known(model: "Ensemble", known: Mapping[str, str]) -> None:
 def read_known(
     table: pa.Table, known: Mapping[str, str], rows: IntArray | None = None, first: int = 0
 ) -> dict[str, FloatArray]:
-    """Return the values of columns, as estimators take them; text is read as numbers.
+    """Return the values of columns that `find_known` found, as estimators take them; text is read as numbers.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    known : mapping of str to str
-        As `find_known` returns it.
-    rows : ndarray of shape (n_rows,), optional
-        Places of the rows in the file, where some of them were left out.
-    first : int
-        Place of the first row, where none was.
+    `rows` are the places of the rows in the file, where some of them were left out; else `first` is that of the first
+    row.
     """
     places = np.arange(first, first + table.num_rows) if rows is None else rows
     found = {}
     for option, name in known.items():
-        try:
-            column = convert_to_numbers(table, name)[name].cast(pa.float64())
-        except pa.ArrowException:
-            raise InvalidInputError(
-                f"`--{option}` must name a column of numbers; '{name}' is {table[name].type}."
-            ) from None
-        values = np.asarray(column.to_numpy(), dtype=np.float64)
+        values = read_floats(convert_to_numbers(table, name), name, option)
         wrong = ~np.isfinite(values) if option == "offset" else ~((values > 0.0) & np.isfinite(values))
         if wrong.any():
             _refuse(option, table[name], wrong, places)

@@ -49,15 +49,7 @@ def open_large(paths: Sequence[Path], n_jobs: Any = None) -> LocalEngine:
 
 @dataclass(frozen=True, eq=False)
 class LargeTraining:
-    """A table with a target, in files; what `Training` is of one in memory.
-
-    Attributes
-    ----------
-    engine : LocalEngine
-    layout : Layout
-    roles : Roles
-    facts : Facts
-    """
+    """A table with a target, in files; what `Training` is of one in memory."""
 
     engine: LocalEngine
     layout: Layout
@@ -77,7 +69,7 @@ class LargeTraining:
         attributes, known = self.layout.attributes, self.roles.known
         columns = (*attributes, *known.values())  # what is known is to be beside the target, not out of it
         layout = replace(self.layout, attributes=columns, known=NOTHING_KNOWN, kind=model.recall_target())
-        drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS)).drawn
+        drawn = draw_sample(self.engine, layout, 0, lambda n_rows: min(n_rows, SHOWN_ROWS))
         y = drawn.y if layout.beside.event is None else as_times(drawn.y)
         return drawn.rows.select(attributes), y, {option: drawn.rows[name].to_numpy() for option, name in known.items()}
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,50 +25,44 @@ Model = Annotated[
         metavar="MODEL", help="A model file, as `rulegrove fit -o model.json` saves it.", show_default=False
     ),
 ]
-Target = Annotated[
-    list[str], typer.Option("--target", "-t", metavar="COL", help="The column to predict.", show_default=False)
-]
+
+
+def output(words: str, **shown: Any) -> Any:
+    """Return the option that names a file to write."""
+    return typer.Option("--output", "-o", help=words, **shown)
+
+
+def target(words: str, **shown: Any) -> Any:
+    """Return the option that names the column to predict."""
+    return typer.Option("--target", "-t", metavar="COL", help=words, **shown)
+
+
+def column(words: str, panel: str | None = None, metavar: str = "COL") -> Any:
+    """Return an option that names a column."""
+    return typer.Option(metavar=metavar, help=words, rich_help_panel=panel)
+
+
+Target = Annotated[list[str], target("The column to predict.", show_default=False)]
 Targets = Annotated[
-    list[str],
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COL",
-        help="The column to predict. To predict several numbers, give it once for each.",
-        show_default=False,
-    ),
+    list[str], target("The column to predict. To predict several numbers, give it once for each.", show_default=False)
 ]
-Weights = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with a weight for each row.", rich_help_panel=READING)
-]
+Weights = Annotated[str | None, column("Column with a weight for each row.", READING)]
 Exposure = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COL",
-        help="For rates: the column that says how much each row stands for, such as years at risk.",
-        rich_help_panel=TARGETS,
-    ),
+    str | None, column("For rates: the column that says how much each row stands for, such as years at risk.", TARGETS)
 ]
-Offset = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column with a known part of each row's score.", rich_help_panel=TARGETS),
-]
+Offset = Annotated[str | None, column("Column with a known part of each row's score.", TARGETS)]
 Event = Annotated[
     str | None,
-    typer.Option(
-        metavar="COL[=WORD]",
-        help="For survival times: the column that says whether the event happened, as 1 or 0, as yes or no, or with "
+    column(
+        "For survival times: the column that says whether the event happened, as 1 or 0, as yes or no, or with "
         "the word that means yes: status=dead. The target is then the time until the event.",
-        rich_help_panel=TARGETS,
+        TARGETS,
+        "COL[=WORD]",
     ),
 ]
 Entry = Annotated[
     str | None,
-    typer.Option(
-        metavar="COL",
-        help="For survival times: the column with the time from which a row was observed. Needs --event.",
-        rich_help_panel=TARGETS,
-    ),
+    column("For survival times: the column with the time from which a row was observed. Needs --event.", TARGETS),
 ]
 At = Annotated[
     Names,
@@ -78,9 +72,7 @@ At = Annotated[
         rich_help_panel=TARGETS,
     ),
 ]
-Keep = Annotated[
-    Names, typer.Option(metavar="COL", help="Column to copy to the result, such as a key. May be repeated.")
-]
+Keep = Annotated[Names, column("Column to copy to the result, such as a key. May be repeated.")]
 Raw = Annotated[
     bool,
     typer.Option("--raw", help="CSV: leave text that looks like a formula as it is. Otherwise a ' is put before it."),
@@ -103,9 +95,9 @@ class Columns:
     """How the columns of a table are to be read: the options that `fit` and `select` share, one field each."""
 
     task: Annotated[Literal["auto", "classification", "regression"], typer.Option(help=_TASK_HELP)] = "auto"
-    drop: Annotated[Names, typer.Option(metavar="COL", help="Column to leave out. May be repeated.")] = None
-    categorical: Annotated[Names, typer.Option(metavar="COL", help=_CATEGORICAL_HELP, rich_help_panel=READING)] = None
-    number: Annotated[Names, typer.Option("--number", metavar="COL", help=_NUMBER_HELP, rich_help_panel=READING)] = None
+    drop: Annotated[Names, column("Column to leave out. May be repeated.")] = None
+    categorical: Annotated[Names, column(_CATEGORICAL_HELP, READING)] = None
+    number: Annotated[Names, column(_NUMBER_HELP, READING)] = None
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help=_IDENTIFIERS_HELP, rich_help_panel=READING)
     ] = False

@@ -28,18 +28,10 @@ def print_table(
     spare: Sequence[str] = (),
     below: str | None = None,
 ) -> None:
-    """Print a table.
+    """Print a table, the cells of which stand by heading.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence of str
-        Cells by heading.
-    words : sequence of str
-        Headings of columns that hold words: these are set flush left and broken where there is no room.
-    spare : sequence of str
-        Headings of columns that are left out where there is little room.
-    below : str, optional
-        Heading of the last column, of words, whose cells stand below those of the others where there is little room.
+    Columns of `words` are set flush left and broken where there is no room, and those to `spare` are left out where
+    there is little. There the cells of the last column, of words, stand `below` those of the others.
     """
     fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     console = Console(highlight=False, width=fixed)
@@ -101,6 +93,11 @@ def print_json(document: Any) -> None:
     plain_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
     words = json.dumps(plain(document), ensure_ascii=plain_ascii, indent=2, allow_nan=False)
     sys.stdout.writelines(f"{_escape(line)}\n" for line in words.split("\n"))
+
+
+def list_records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of columns, a record each."""
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _escape(line: str) -> str:

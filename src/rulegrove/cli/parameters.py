@@ -99,18 +99,7 @@ class Parameter:
 
 @functools.cache
 def read_parameters(module: str, name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a class in a module of `rulegrove.estimators`, from its source.
-
-    Parameters
-    ----------
-    module, name : str
-
-    Examples
-    --------
-    >>> first = read_parameters("classifier", "RuleEnsembleClassifier")[0]
-    >>> first.name, first.default
-    ('preset', None)
-    """
+    """Return the parameters of a class in a module of `rulegrove.estimators`, from its source."""
     tree = ast.parse(files("rulegrove.estimators").joinpath(f"{module}.py").read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     init = next(node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
@@ -136,12 +125,7 @@ def _read_docstring(text: str) -> dict[str, tuple[str, str]]:
 def check_survival(columns: Columns, parameters: Mapping[str, Any], beside: Mapping[str, str | None]) -> bool:
     """Tell whether a fit is one of survival times; refuse what does not go with these, or with other targets.
 
-    Parameters
-    ----------
-    columns : Columns
-    parameters : mapping
-    beside : mapping
-        Columns that were named, by their options without dashes.
+    `beside` are the columns that were named, by their options without dashes.
 
     Examples
     --------
@@ -169,11 +153,6 @@ def settle_task(columns: Columns, parameters: Mapping[str, Any], exposure: str |
     """Return how columns are to be read with a loss, or with several numbers; refuse what does not go with it.
 
     Both make a regression.
-
-    Examples
-    --------
-    >>> settle_task(Columns(), {"loss": "poisson"}, None).task
-    'regression'
     """
     loss = parameters.get("loss")
     if n_targets == 1 and parameters.get("multioutput") is not None:

@@ -47,14 +47,8 @@ def check_outputs(
 ) -> None:
     """Refuse places that cannot be written to, or are read from, before the work and not after it.
 
-    Parameters
-    ----------
-    outputs : mapping of str to path or None
-        Files to write by the options that name them.
-    inputs : iterable of path or None
-        Files, folders and patterns that are read.
-    kinds : collection of str
-        Ends of names that tell how to write a table; without any it is no table.
+    Outputs go by the options that name them; inputs may be folders and patterns. Where a table is written, `kinds` are
+    the ends of names that tell how.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():

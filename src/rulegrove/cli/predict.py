@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rulegrove.cli import options
 from rulegrove.cli.errors import note
 from rulegrove.cli.words import count
@@ -15,12 +13,9 @@ def predict(
     data: options.Parts,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the predictions to this file. Its ending gives the kind: .csv, .parquet and others. Without it, "
-            "CSV is printed.",
+        options.output(
+            "Save the predictions to this file. Its ending gives the kind: .csv, .parquet and others. Without it, "
+            "CSV is printed."
         ),
     ] = None,
     keep: options.Keep = None,

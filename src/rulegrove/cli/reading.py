@@ -19,6 +19,7 @@ import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
 
+from rulegrove._typing import FloatArray
 from rulegrove.cli.places import check_file
 from rulegrove.cli.spreadsheets import holds_text, unmark_text
 from rulegrove.cli.words import count, list_names, suggest
@@ -32,22 +33,12 @@ MISSING = [*pyarrow.csv.ConvertOptions().null_values, "?"]  # the last one by cu
 
 
 def read_table(path: Path, text: Collection[str] = ()) -> pa.Table:
-    """Read a table; its kind is told by the end of the file's name.
+    """Read a table of different column names and at least one row; its kind is told by the end of the file's name.
 
     Of CSV the delimiter, the encoding, a decimal comma and the types are guessed. Empty cells, ``NA``, ``NaN``,
     ``null`` and ``?`` are missing values, and the mark that `spreadsheets` sets before text is taken off. Of an Excel
-    file the first sheet is read, as if it were CSV. A column without a name gets one, as pandas does it.
-
-    Parameters
-    ----------
-    path : path
-    text : collection of str
-        Columns to take as text whatever they hold.
-
-    Returns
-    -------
-    pyarrow.Table
-        With different column names and at least one row.
+    file the first sheet is read, as if it were CSV. A column without a name gets one, as pandas does it. Columns that
+    `text` names are taken as text whatever they hold.
     """
     check_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -104,6 +95,16 @@ def convert_to_numbers(table: pa.Table, name: str) -> pa.Table:
         return table
     numbers = pa.array(read_numbers(np.array(column.to_pylist(), dtype=object)), from_pandas=True)
     return table.set_column(table.column_names.index(name), name, numbers)
+
+
+def read_floats(table: pa.Table, name: str, option: str) -> FloatArray:
+    """Return a column as float64, NaN where it is missing; one that is no numbers is refused by its option."""
+    try:
+        return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowException:
+        raise InvalidInputError(
+            f"`--{option}` must name a column of numbers; '{name}' is {table[name].type}."
+        ) from None
 
 
 def _as_text(table: pa.Table, text: Collection[str]) -> pa.Table:

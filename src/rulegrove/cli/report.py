@@ -12,27 +12,11 @@ from rulegrove.cli.errors import note
 
 def report(
     model: options.Model,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the page to this file, such as report.html.",
-            show_default=False,
-        ),
-    ],
-    data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rows to show the model on; new ones are best.")
-    ] = None,
+    output: Annotated[Path, options.output("Write the page to this file, such as report.html.", show_default=False)],
+    data: Annotated[Path | None, typer.Option(help="Rows to show the model on; new ones are best.")] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COL",
-            help="The column of the data to predict. For several numbers, give it once for each.",
-        ),
+        options.target("The column of the data to predict. For several numbers, give it once for each."),
     ] = None,
     exposure: options.Exposure = None,
     offset: options.Offset = None,
@@ -44,9 +28,7 @@ def report(
     ] = False,
     min_count: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Smallest number of rows in each group of these counts.", show_default="5"
-        ),
+        typer.Option(min=1, help="Smallest number of rows in each group of these counts.", show_default="5"),
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -54,14 +54,7 @@ def find_roles(
 ) -> Roles:
     """Find the columns that options name; one that the table does not have, or that is two things, is refused.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the columns of the table.
-    targets : sequence of str
-    columns : Columns
-    beside : mapping
-        Columns of weights, groups, exposure, offset, event and entry, as far as they were named.
+    `beside` has the columns of weights, groups, exposure, offset, event and entry, as far as they were named.
     """
 
     def find(option: str, wanted: Sequence[str] | None) -> tuple[str, ...]:

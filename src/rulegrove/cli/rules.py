@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def rules(
     model: options.Model,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Show only so many, the most important first.", show_default="all"),
+        int | None, typer.Option(min=0, help="Show only so many, the most important first.", show_default="all")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -90,7 +89,8 @@ def describe_front(model: "Ensemble") -> dict[str, Any] | None:
 
 def describe_model(model: "Ensemble", top: int | None = None) -> dict[str, Any]:
     """Return a model for JSON."""
-    columns = model.rules_[:top].to_dict()
+    from rulegrove.cli.output import list_records
+
     classes, outputs = model.model_.labels, model.model_.outputs
     return {
         "estimator": type(model).__name__,
@@ -99,5 +99,5 @@ def describe_model(model: "Ensemble", top: int | None = None) -> dict[str, Any]:
         "settings": model.settings_,
         "n_terms": len(model.rules_),
         "intercept": model.intercept_,
-        "terms": [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)],
+        "terms": list_records(model.rules_[:top].to_dict()),
     }

@@ -16,9 +16,7 @@ def scorecard(
         typer.Option(metavar="DATA", help="Rows to count the rules on, such as those of the fit.", show_default=False),
     ],
     target: options.Target,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save a page to print to this file, such as card.html.")
-    ] = None,
+    output: Annotated[Path | None, options.output("Save a page to print to this file, such as card.html.")] = None,
     points: Annotated[
         tuple[int, int],
         typer.Option(metavar="LOW HIGH", help="The smallest and the largest number of points of a rule."),

@@ -11,10 +11,9 @@ import pyarrow as pa
 from rulegrove._typing import FloatArray
 from rulegrove.cli.known import check_known, find_known, read_known
 from rulegrove.cli.places import check_file
-from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_name, find_targets, match_name, read_floats, read_table
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import check_spells, find_spells, read_times
-from rulegrove.cli.training import read_weights
 from rulegrove.cli.words import count, list_names, suggest
 from rulegrove.estimators.saved import read_saved
 from rulegrove.exceptions import InvalidInputError
@@ -62,39 +61,20 @@ def read_rows(model: "Ensemble", path: Path) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows of a table that have a target.
+    """Rows of a table that have a target."""
 
-    Attributes
-    ----------
-    X : pyarrow.Table or ndarray
-        The model's attributes.
-    y : ndarray of shape (n_rows,) or SurvivalTimes
-        The target, classes as the model spells them.
-    weights : ndarray of shape (n_rows,) or None
-    known : dict
-        Exposure and offset of the rows, by these words.
-    """
-
-    X: Any
-    y: Any
-    weights: FloatArray | None
-    known: Mapping[str, FloatArray]
+    X: Any  # the model's attributes
+    y: Any  # (n_rows,): the target, classes as the model spells them
+    weights: FloatArray | None  # (n_rows,)
+    known: Mapping[str, FloatArray]  # exposure and offset of the rows, by these words
 
 
 def read_labelled(
     model: "Ensemble", path: Path, targets: Sequence[str], beside: Mapping[str, str | None]
 ) -> LabelledRows:
-    """Read the attributes and the target of rows; those without a target are left out.
+    """Read the attributes and the target of rows; those without a target, or one of several numbers, are left out.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    path : path
-    targets : sequence of str
-        Column of the target, or those of several numbers.
-    beside : mapping
-        Columns of weights, exposure, offset, event and entry, as far as they were named.
+    `beside` has the columns of weights, exposure, offset, event and entry, as far as they were named.
     """
     table = read_rows(model, path)
     names = _find_targets(model, table.column_names, targets)
@@ -123,7 +103,7 @@ def read_labelled(
     return LabelledRows(
         take_attributes(model, attributes),
         y,
-        None if weights is None else read_weights(known, weights),
+        None if weights is None else read_floats(known, weights, "weights"),
         read_known(known, columns, rows),
     )
 

@@ -16,10 +16,7 @@ def select(
     *,
     data: options.Data,
     target: options.Target,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the kept attributes and the target to this file."),
-    ] = None,
+    output: Annotated[Path | None, options.output("Save the kept attributes and the target to this file.")] = None,
     columns: options.Columns,
     weights: options.Weights = None,
     event: Annotated[str | None, typer.Option(hidden=True)] = None,

@@ -22,15 +22,10 @@ def shorten(
     ] = "auto",
     max_rules: Annotated[
         int | None,
-        typer.Option(
-            min=0, metavar="N", help="At most this many different terms, all classes together.", show_default="no limit"
-        ),
+        typer.Option(min=0, help="At most this many different terms, all classes together.", show_default="no limit"),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the model to this file, such as short.json."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="Number of terms to print.")] = 20,
+    output: Annotated[Path | None, options.output("Save the model to this file, such as short.json.")] = None,
+    top: Annotated[int, typer.Option(min=0, help="Number of terms to print.")] = 20,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -42,7 +42,12 @@ def unmark_text(table: T) -> T:
     >>> unmark_text(pa.table({"a": ["'=1+1", "'x'"]})).to_pydict()
     {'a': ['=1+1', "'x'"]}
     """
-    arrays = [_unmark(column) if holds_text(column.type) else column for column in table.columns]
+    arrays = [
+        pc.if_else(pc.match_substring_regex(cells, _MARKED), pc.utf8_slice_codeunits(cells, 1), cells)
+        if holds_text(cells.type)
+        else cells
+        for cells in table.columns
+    ]
     # Not as an array: making one of a list loads pandas, and names are few.
     names = [name[1:] if re.match(_MARKED, name) else name for name in table.schema.names]
     return type(table).from_arrays(arrays, names=names)
@@ -53,10 +58,6 @@ def _mark(cells: pa.Array) -> pa.Array:
     marked = pc.or_(formula, pc.match_substring_regex(cells, _MARKED))
     mark, nothing = (pa.scalar(text, cells.type) for text in ("'", ""))
     return pc.if_else(marked, pc.binary_join_element_wise(mark, cells, nothing), cells)
-
-
-def _unmark(cells: pa.Array) -> pa.Array:
-    return pc.if_else(pc.match_substring_regex(cells, _MARKED), pc.utf8_slice_codeunits(cells, 1), cells)
 
 
 def holds_text(kind: pa.DataType) -> bool:

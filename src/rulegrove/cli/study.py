@@ -19,9 +19,7 @@ def study(
             "--only", metavar="NAME", help="Measure only this part, again unless --resume is given. May be repeated."
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of processes. Without it, one for each core.")
-    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes. Without it, one for each core.")] = None,
     out: Annotated[
         Path,
         typer.Option(

@@ -1,6 +1,5 @@
 """Survival times: the target with the columns that `--event` and `--entry` name."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import BoolArray, FloatArray, IntArray
-from rulegrove.cli.reading import convert_to_numbers, find_name, match_name
+from rulegrove.cli.reading import convert_to_numbers, find_name, match_name, read_floats
 from rulegrove.cli.words import list_names, suggest
 from rulegrove.engines.values import EVENTS
 from rulegrove.exceptions import InvalidInputError
@@ -24,19 +23,11 @@ MOST_WORDS = 20  # of a column of events that an error names
 
 @dataclass(frozen=True)
 class Spells:
-    """Columns that make a time of the target, as the table spells them.
-
-    Attributes
-    ----------
-    event, entry : str, optional
-        Columns of these.
-    word : str, optional
-        What the column of events holds where the event came; None for a column of yes and no.
-    """
+    """Columns that make a time of the target, as the table spells them."""
 
     event: str | None = None
     entry: str | None = None
-    word: str | None = None
+    word: str | None = None  # what the column of events holds where the event came; None for a column of yes and no
 
     @property
     def columns(self) -> dict[str, str]:
@@ -51,13 +42,7 @@ class Spells:
 
 
 def find_spells(names: Sequence[str], event: str | None, entry: str | None) -> Spells:
-    """Return the columns that were named; an event may have a word of its own: ``status=dead``.
-
-    Examples
-    --------
-    >>> find_spells(["years", "status"], "status=dead", None)
-    Spells(event='status', entry=None, word='dead')
-    """
+    """Return the columns that were named; an event may have a word of its own: ``status=dead``."""
     found_entry = None if entry is None else find_name(names, entry, "--entry")
     if event is None:
         return Spells(entry=found_entry)
@@ -83,26 +68,17 @@ def check_spells(model: "Ensemble", event: str | None, entry: str | None) -> boo
 def read_times(table: pa.Table, target: str, spells: Spells, rows: IntArray) -> "SurvivalTimes":
     """Return the survival times of rows that have a time; text is read as numbers.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    target : str
-        Column of the times.
-    spells : Spells
-    rows : ndarray of shape (n_rows,)
-        Places of the rows in the file, for errors to name.
+    `rows` are their places in the file, for errors to name.
     """
     assert spells.event is not None
     event = _read_events(table[spells.event].combine_chunks(), spells, rows)
     given = () if spells.entry is None else (_read_entries(table, spells.entry, rows),)
-    from rulegrove.survival.times import read_survival  # which loads what counts them
+    from rulegrove.engines.beside import naming_rows  # which loads the estimators
+    from rulegrove.survival.times import read_survival
 
-    try:
-        return read_survival((*given, _read_numbers(table, target, "target"), event))
-    except InvalidInputError as error:
-        raise InvalidInputError(
-            re.sub(r"\brow (\d+)", lambda found: f"row {rows[int(found[1])]}", str(error))
-        ) from None
+    time = read_floats(convert_to_numbers(table, target), target, "target")
+    with naming_rows(rows):
+        return read_survival((*given, time, event))
 
 
 def _read_events(column: pa.Array, spells: Spells, rows: IntArray) -> BoolArray:
@@ -141,7 +117,7 @@ def _spell(cell: Any) -> str:
 
 def _read_entries(table: pa.Table, name: str, rows: IntArray) -> FloatArray:
     """Return since when each row was watched."""
-    values = _read_numbers(table, name, "entry")
+    values = read_floats(convert_to_numbers(table, name), name, "entry")
     column = table[name].combine_chunks()
     _refuse_missing(pa.array(values, from_pandas=True), "entry", "a number", rows, column)
     return values
@@ -159,15 +135,6 @@ def _refuse_missing(values: pa.Array, option: str, what: str, rows: IntArray, ce
         f"`--{option}` needs {what} in every row; row {rows[first]} (the first one is 0) has {held}. Fill it in, or "
         "leave such rows out."
     )
-
-
-def _read_numbers(table: pa.Table, name: str, option: str) -> FloatArray:
-    """Return a column as float64, NaN where it is missing."""
-    column = convert_to_numbers(table, name)[name]
-    try:
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowException:
-        raise InvalidInputError(f"`--{option}` must name a column of numbers; '{name}' is {column.type}.") from None
 
 
 def check_moments(model: "Ensemble", moments: Sequence[float]) -> None:

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds
+from rulegrove.cli.facts import NO_SPAN, Facts, find_span, sort_kinds, tell_span
 from rulegrove.cli.known import read_known
 from rulegrove.cli.options import Columns
-from rulegrove.cli.reading import convert_to_numbers, find_targets, read_table
+from rulegrove.cli.reading import convert_to_numbers, find_targets, read_floats, read_table
 from rulegrove.cli.roles import Roles, find_roles
 from rulegrove.cli.spreadsheets import holds_text
 from rulegrove.cli.times import read_times
@@ -36,28 +36,13 @@ def check_values(target: str, values: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A table in memory, taken apart.
+    """A table in memory, taken apart."""
 
-    Attributes
-    ----------
-    X : pyarrow.Table
-        The attributes.
-    y : ndarray of shape (n_rows,), SurvivalTimes or pyarrow.Table
-        The target; of several numbers a table.
-    weights : ndarray of shape (n_rows,) or None
-    groups : ndarray of shape (n_rows,) or None
-        Number of each row's group.
-    known : dict
-        Exposure and offset of the rows, by these words.
-    roles : Roles
-    facts : Facts
-    """
-
-    X: pa.Table
-    y: Any
-    weights: FloatArray | None
-    groups: IntArray | None
-    known: Mapping[str, FloatArray]
+    X: pa.Table  # the attributes
+    y: Any  # (n_rows,): the target; of several numbers a table
+    weights: FloatArray | None  # (n_rows,)
+    groups: IntArray | None  # (n_rows,): number of each row's group
+    known: Mapping[str, FloatArray]  # exposure and offset of the rows, by these words
     roles: Roles
     facts: Facts
 
@@ -78,14 +63,7 @@ def read_training(
 ) -> Training:
     """Read a table and take it apart; rows without a target are left out.
 
-    Parameters
-    ----------
-    path : path
-    targets : sequence of str
-        Column to predict, or several of numbers.
-    columns : Columns
-    beside : mapping
-        As in `find_roles`; with an event the target is a time.
+    `beside` is that of `find_roles`; with an event the target is a time.
     """
     table = read_table(path, text=columns.categorical or ())
     roles = find_roles(table.column_names, targets, columns, beside)
@@ -106,9 +84,13 @@ def read_training(
     else:
         y = numbers[roles.target]
         task, counts = _find_task(roles.target, y, columns.task)
-    row_weights = None if roles.weights is None else read_weights(known, roles.weights)
+    row_weights = None if roles.weights is None else read_floats(known, roles.weights, "weights")
     codes = None if roles.groups is None else _read_groups(known, roles.groups)
     more = read_known(known, roles.known, rows)
+    told = {"event": f": {count(int(y.event.sum()), 'event')} in {count(len(y), 'row')}"} if task == "survival" else {}
+    if "exposure" in more:
+        unit = y.sum() / more["exposure"].sum()
+        told["exposure"] = f": {tell_span(find_span(more['exposure']))}; the target for each unit of it {unit:.6g}"
     facts = Facts(
         size=f"{count(X.num_rows, 'row')}, {count(X.num_columns, 'attribute')}",
         n_rows=X.num_rows,
@@ -120,8 +102,7 @@ def read_training(
         others={name: find_span(numbers[name]) for name in roles.targets[1:]},
         kinds=_sort_columns(X, roles),
         known={**roles.known, **roles.spells.words},
-        n_events=int(y.event.sum()) if task == "survival" else None,
-        exposures=_describe_exposure(y, more["exposure"]) if "exposure" in more else (),
+        told=told,
         groups="" if codes is None else f"'{roles.groups}': {count(len(np.unique(codes)), 'group')}",
     )
     return Training(X, y, row_weights, codes, more, roles, facts)
@@ -154,11 +135,6 @@ def _convert_targets(table: pa.Table, roles: Roles) -> pa.Table:
     return table
 
 
-def _describe_exposure(y: AnyArray, exposure: FloatArray) -> tuple[float, ...]:
-    """Return what `Facts` tells of an exposure."""
-    return float(exposure.min()), float(exposure.max()), float(exposure.mean()), float(y.sum() / exposure.sum())
-
-
 def _sort_columns(X: pa.Table, roles: Roles) -> dict[str, Any]:
     """Return the attributes by what they hold, those of text that are dates among the dates."""
 
@@ -187,15 +163,7 @@ def check_several(numbers: Mapping[str, AnyArray]) -> None:
 
 
 def check_text_target(target: str, values: Iterable[Any], task: str) -> None:
-    """Refuse text for a regression, and numbers written as text for classes unless these are asked for.
-
-    Parameters
-    ----------
-    target : str
-    values : iterable
-        Values of the target: text, or true and false.
-    task : {"auto", "classification", "regression"}
-    """
+    """Refuse text, and true and false, for a regression, and numbers written as text for classes unless asked for."""
     from rulegrove._validation import MOST_CLASSES
 
     words = [str(value) for value in values]
@@ -230,14 +198,6 @@ def _read_target(known: pa.Table, name: str, path: Path) -> AnyArray:
         return read_labels(known[name].combine_chunks(), name)
     except InvalidInputError as error:
         raise InvalidInputError(f"{error}.") from None
-
-
-def read_weights(table: pa.Table, name: str) -> FloatArray:
-    """Return a column of weights."""
-    try:
-        return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowException:
-        raise InvalidInputError(f"`--weights` must name a column of numbers; '{name}' is {table[name].type}.") from None
 
 
 def _read_groups(table: pa.Table, name: str) -> IntArray:

@@ -55,13 +55,6 @@ def read_solver(word: str) -> str | Solver:
     """Return a solver by its name, or with settings as Python writes them: ``Pathbuild(threshold=0.4)``.
 
     The settings are read, never run.
-
-    Examples
-    --------
-    >>> read_solver("glmnet")
-    'glmnet'
-    >>> read_solver("Pathbuild(threshold=0.2)")
-    Pathbuild(threshold=0.2)
     """
     name, _, settings = word.partition("(")
     known = name.strip().lower()
@@ -101,13 +94,7 @@ def read_levels(words: Sequence[str]) -> float | list[float]:
 
 
 def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that were given, words read as values, and a seed.
-
-    Examples
-    --------
-    >>> read_settings({"max_terms": 5, "subsample": "0.5", "cv": None})
-    {'random_state': 0, 'max_terms': 5, 'subsample': 0.5}
-    """
+    """Return the parameters that were given, words read as values, and a seed."""
     given = {name: word for name, word in words.items() if word is not None}
     settings = {name: read_value(word) if isinstance(word, str) else word for name, word in given.items()}
     if words.get("quantile") is not None:
@@ -120,15 +107,8 @@ def read_settings(words: Mapping[str, Any]) -> dict[str, Any]:
 def make_estimator(task: str, labels: Iterable[Any], words: Mapping[str, Any], **settings: Any) -> "Ensemble":
     """Return the estimator for a target, with its parameters as they were given on the command line.
 
-    Parameters
-    ----------
-    task : {"classification", "regression", "survival"}
-    labels : iterable
-        The classes, by whose words weights of classes are given.
-    words : mapping
-        Parameters; None for those that were not given.
-    **settings
-        Other parameters, as the estimator takes them.
+    Of these `words`, None is one that was not given, and weights of classes go by the words of the `labels`. Other
+    `settings` are as the estimator takes them.
     """
     kind = _KINDS[task]
     chosen = read_settings(words)
@@ -156,13 +136,7 @@ def _refuse_parameter(name: str, task: str) -> NoReturn:
 
 
 def read_groups(words: Sequence[str]) -> str | list[Any]:
-    """Return groups of attributes, each written as ``age,mass`` or as a JSON list; or the word that stands for all.
-
-    Examples
-    --------
-    >>> read_groups(["age, mass", '["income, net", "age"]']), read_groups(["pairwise"])
-    ([['age', 'mass'], ['income, net', 'age']], 'pairwise')
-    """
+    """Return groups of attributes, each written as ``age,mass`` or as a JSON list; or the word that stands for all."""
     if len(words) == 1 and words[0] in SHORTHANDS:
         return words[0]
     return [read_value(word) if word.startswith("[") else [name.strip() for name in word.split(",")] for word in words]

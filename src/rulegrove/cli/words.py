@@ -8,26 +8,14 @@ SHOWN_NAMES = 8
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return names for a sentence, the first few of many.
-
-    Examples
-    --------
-    >>> list_names(["age", "a b"])
-    "'age', 'a b'"
-    """
+    """Return names for a sentence, the first few of many."""
     shown = ", ".join(f"'{name}'" for name in names[:SHOWN_NAMES])
     hidden = len(names) - SHOWN_NAMES
     return f"{shown} and {hidden} more" if hidden > 0 else shown
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """Return which of the names was probably meant, as a sentence, or nothing.
-
-    Examples
-    --------
-    >>> suggest("Glucse", ["glucose", "age"])
-    " Did you mean 'glucose'?"
-    """
+    """Return which of the names was probably meant, as a sentence, or nothing."""
     folded = {known.casefold().strip(): known for known in reversed(names)}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=1)
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
@@ -45,11 +33,5 @@ def list_settings(settings: Mapping[str, Any], otherwise: str) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(20_000, "row")
-    ('1 row', '20,000 rows')
-    """
+    """Return a number of things."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -28,12 +28,7 @@ def needs_marks(path: Path, raw: bool) -> bool:
 def write_table(table: pa.Table, path: Path, *, raw: bool = False) -> None:
     """Write a table; its kind is told by the end of the file's name.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    path : path
-    raw : bool
-        Whether text in CSV stays as it is, even if a spreadsheet program would run it as a formula.
+    With `raw`, text in CSV stays as it is, even if a spreadsheet program would run it as a formula.
     """
     with written_whole(path) as draft, draft.open("wb") as file:
         WRITERS[path.suffix.lower()](mark_text(table) if needs_marks(path, raw) else table, file)

@@ -16,22 +16,9 @@ CHUNK_ROWS = 1024  # rows gathered at once from a row-major array, so that the t
 class Columns:
     """Rows of a table by attribute.
 
-    Parameters
-    ----------
-    features : sequence of Feature
-    values : array or sparse matrix of shape (n_rows, n_features), or sequence of ndarray of shape (n_rows,)
-        A float matrix, or one float array an attribute; the sequence may read an array when it is asked for.
-    n_rows : int, optional
-        Rows of the table, where `values` is a sequence that is not to be read for that.
-    names : sequence of str, optional
-        Columns of the table; by default those that the attributes are read from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> columns = Columns([Feature("a"), Feature("b")], np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> columns.take(slice(None), np.array([1]))
-    array([[2., 4.]])
+    Its values are a float matrix, dense or sparse, or one float array an attribute; such a sequence may read an array
+    when it is asked for, and then `n_rows` tells how many rows there are. `names` are the columns of the table, by
+    default those that the attributes are read from.
     """
 
     __slots__ = ("_arrays", "_matrix", "features", "n_rows", "names")

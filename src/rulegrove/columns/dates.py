@@ -16,13 +16,7 @@ _DAY, _HOUR = 86_400_000_000, 3_600_000_000  # microseconds
 
 
 def read_part(times: AnyArray, part: Part) -> FloatArray:
-    """Return a part of each time as a number, NaN where there is none.
-
-    Parameters
-    ----------
-    times : ndarray of shape (n_rows,)
-        datetime64 in microseconds.
-    part : {"date", "year", "month", "weekday", "hour"}
+    """Return a part of each time, datetime64 in microseconds, as a number; NaN where there is none.
 
     Examples
     --------
@@ -47,14 +41,7 @@ def read_part(times: AnyArray, part: Part) -> FloatArray:
 def expand_dates(name: str, times: AnyArray, taken: Sequence[str]) -> list[Feature]:
     """Return the attributes of a column of dates: the day under its own name, and the parts that vary.
 
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    times : ndarray of shape (n_rows,)
-        datetime64 in microseconds.
-    taken : sequence of str
-        Names of all columns, which no part may have.
+    No part gets a name that a column has `taken`.
 
     Examples
     --------
@@ -78,13 +65,6 @@ def parse_times(values: AnyArray) -> AnyArray | None:
     """Return text as times when all of it is dates from the year down, as ISO 8601 writes them, else None.
 
     A missing cell is None. Slashes may stand for hyphens.
-
-    Examples
-    --------
-    >>> parse_times(np.array(["2024-02-29", None, "2024-02-29 13:45"], dtype=object)).tolist()[0].year
-    2024
-    >>> parse_times(np.array(["2024-02-30"], dtype=object)) is None
-    True
     """
     labels = set(values) - {None}
     if not labels or not all(_ISO.fullmatch(label) for label in labels):

@@ -22,25 +22,10 @@ def encode_columns(
 ) -> Columns:
     """Read a table whose attributes are known; categories not among them get a code that no rule holds.
 
-    A column of a data frame or an object array is read when one of its attributes is taken from what is returned, and
-    need not be there before.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-        With just as many columns as there are `names`, in that order, or with some of them by their names.
-    features : sequence of Feature
-    names : sequence of str, optional
-        Columns of the training table; by default those that the attributes are read from.
-    warn : bool
-        Whether to warn of a column none of whose categories is known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> colour = Feature("colour", ("blue", "red"))
-    >>> encode_columns(np.array([["red"], ["green"]], dtype=object), [colour]).take(slice(None))
-    array([[1., 2.]])
+    The table has just as many columns as there are `names`, in that order, or some of them by their names; by default
+    these are the columns that the attributes are read from. A column of a data frame or an object array is read when
+    one of its attributes is taken from what is returned, and need not be there before. With `warn` there is a
+    warning of a column none of whose categories is known.
     """
     table = Table(X)
     names = list_sources(features) if names is None else names

@@ -13,41 +13,21 @@ Part = Literal["date", "year", "month", "weekday", "hour"]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """An attribute that rules speak of, and how it is read from a column of the table.
-
-    Attributes
-    ----------
-    name : str
-    categories : tuple, optional
-        Labels of a categorical attribute, in the order of their codes. Any other label has the code
-        ``len(categories)``; a missing value has none.
-    pooled : bool
-        Whether all labels that are not among `categories` form one more category, which rules may hold for: those
-        that were rare in the training table, and those that it did not have.
-    column : str, optional
-        The column that the attribute is read from, if that has another name.
-    part : {"date", "year", "month", "weekday", "hour"}, optional
-        What the attribute tells of a column of dates or times: whole days since 1970-01-01, the year, the month
-        from 1 to 12, the day of the week from 1 (Monday) to 7, or the hour from 0 to 23. Times with a zone are read in
-        UTC.
-    as_text : bool
-        Whether the column holds numbers written as text, such as "35%" or "$1,234".
-    boolean : bool
-        Whether the column holds truth values, read as 1 (true) and 0 (false).
-
-    Examples
-    --------
-    >>> Feature("sold.month", column="sold", part="month").source
-    'sold'
-    """
+    """An attribute that rules speak of, and how it is read from a column of the table."""
 
     name: str
+    # Labels of a categorical attribute, in the order of their codes. Any other label has the code ``len(categories)``;
+    # a missing value has none.
     categories: tuple[Hashable, ...] | None = None
+    # Whether all labels that are not among `categories` form one more category, which rules may hold for: those that
+    # were rare in the training table, and those that it did not have.
     pooled: bool = False
-    column: str | None = None
+    column: str | None = None  # the column that the attribute is read from, if that has another name
+    # What the attribute tells of a column of dates or times: whole days since 1970-01-01, the year, the month from 1 to
+    # 12, the day of the week from 1 (Monday) to 7, or the hour from 0 to 23. Times with a zone are read in UTC.
     part: Part | None = None
-    as_text: bool = False
-    boolean: bool = False
+    as_text: bool = False  # whether the column holds numbers written as text, such as "35%" or "$1,234"
+    boolean: bool = False  # whether the column holds truth values, read as 1 (true) and 0 (false)
 
     @property
     def source(self) -> str:

@@ -36,26 +36,17 @@ Chosen = Any  # "auto", None, names, positions or a mask: what `categorical_feat
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user says about the columns.
+    """What the user says about the columns."""
 
-    Attributes
-    ----------
-    categorical : {"auto"}, None or array-like
-        Names, positions or mask of the categorical columns. "auto" takes text and categorical columns of a data frame
-        or an object array.
-    numeric : None or array-like
-        Names, positions or mask of text columns to read as numbers; words that are no numbers are missing.
-    identifiers : {"auto"}, None or array-like
-        Names, positions or mask of the columns to leave out; "auto" finds text and consecutive integers that differ in
-        every row.
-    max_categories : int
-        Most categories of a column; of more, the rarest are pooled.
-    """
-
+    # Names, positions or mask of the categorical columns. "auto" takes text and categorical columns of a data frame or
+    # an object array.
     categorical: Chosen = "auto"
+    # Names, positions or mask of text columns to read as numbers; words that are no numbers are missing.
     numeric: Chosen = None
+    # Names, positions or mask of the columns to leave out; "auto" finds text and consecutive integers that differ in
+    # every row.
     identifiers: Chosen = "auto"
-    max_categories: int = 255
+    max_categories: int = 255  # most categories of a column; of more, the rarest are pooled
 
 
 def learn_columns(
@@ -63,18 +54,8 @@ def learn_columns(
 ) -> Columns:
     """Read a training table and decide what each column is.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-    reading : Reading, optional
-    rows : ndarray of shape (n_some,), optional
-        Rows to learn from; a category that these do not have is unknown, as in `encode_columns`. All by default.
-    n_rows : int, optional
-        Rows of the whole table, if `X` is only a sample of it.
-
-    Returns
-    -------
-    Columns
+    It is learned from some of the `rows`, all by default; a category that these do not have is unknown, as in
+    `encode_columns`. `n_rows` are those of the whole table, if `X` is only a sample of it.
 
     Examples
     --------
@@ -194,7 +175,7 @@ class _Learner:
             for feature in expand_dates(name, self._drawn(times), self.table.names):
                 assert feature.part is not None
                 yield feature, read_part(times, feature.part)
-        elif cells.has_labels:
+        elif cells.kind in ("text", "category"):
             if not isinstance(self.reading.categorical, str):
                 raise InvalidInputError(
                     f"{place} holds text but is not in `categorical_features`={self.reading.categorical!r}; add it, or "

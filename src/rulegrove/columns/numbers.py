@@ -47,13 +47,7 @@ def is_marked(text: Any) -> bool:
 
 
 def read_numbers(values: AnyArray) -> FloatArray:
-    """Return a column of text, or of text and numbers, as numbers; NaN where a cell is missing or no number.
-
-    Examples
-    --------
-    >>> read_numbers(np.array(["1,234", None, "n/a", 5], dtype=object))
-    array([1234.,   nan,   nan,    5.])
-    """
+    """Return a column of text, or of text and numbers, as numbers; NaN where a cell is missing or no number."""
     known = read_distinct(value for value in values if value is not None)
     return np.array([np.nan if value is None else known[value] for value in values], dtype=np.float64)
 

@@ -23,23 +23,12 @@ Kind = Literal["number", "integer", "boolean", "text", "category", "time", "mixe
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a column.
+    """The cells of a column."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        Floats of a "number" (times of day in hours), "integer" or "boolean" (1 is true); objects of "text", a
-        "category" or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
-    kind : {"number", "integer", "boolean", "text", "category", "time", "mixed"}
-    """
-
+    # (n_rows,): floats of a "number" (times of day in hours), "integer" or "boolean" (1 is true); objects of "text", a
+    # "category" or "mixed" (numbers and text), None where missing; datetime64 in microseconds of a "time".
     values: AnyArray
     kind: Kind
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether the cells are text or categories."""
-        return self.kind in ("text", "category")
 
 
 def is_frame(X: Any) -> bool:
@@ -96,18 +85,7 @@ def _frame_names(X: Any) -> list[str] | None:
 class Table:
     """A table whose columns are read when they are asked for.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-
-    Attributes
-    ----------
-    names : list of str
-    n_rows : int
-    matrix : ndarray or sparse matrix of shape (n_rows, n_columns), or None
-        All columns at once, where all are numbers of one type.
-    boolean : bool
-        Whether these are truth values.
+    Where all are numbers of one type, `matrix` has all columns at once; `boolean` tells whether these are truth values.
     """
 
     def __init__(self, X: Any):

@@ -19,13 +19,6 @@ _TASK_WORDS = 256  # words of a thread's task where rows are divided; a multiple
 class BitMatrix:
     """Yes/no columns of rules, 64 rows a word.
 
-    Parameters
-    ----------
-    words : ndarray of shape (n_rules, ceil(n_rows / 64)), uint64
-        Bit ``i`` of word ``w`` is row ``64 * w + i``; the bits beyond the last row are zero.
-    n_rows : int
-        Number of rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -41,8 +34,9 @@ class BitMatrix:
     array([10., 11.,  1.])
     """
 
+    # (n_rules, ceil(n_rows / 64)): bit ``i`` of word ``w`` is row ``64 * w + i``; bits beyond the last row are zero.
     words: Words
-    n_rows: int
+    n_rows: int  # number of rows
 
     @property
     def n_rules(self) -> int:
@@ -87,19 +81,7 @@ class BitMatrix:
         )
 
     def sums(self, values: FloatArray, n_threads: int = 1) -> FloatArray:
-        """Add up `values` over the rows of each rule.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows, n_columns)
-            What to add up.
-        n_threads : int
-            Threads to use; the order of addition does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (n_rules, n_columns)
-        """
+        """Return the sums of values, (n_rows, n_columns), over the rows of each rule, the same for any threads."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         sums = np.zeros((self.n_rules, values.shape[1]))
         step = max(1, -(-self.n_rules // n_threads))
@@ -111,19 +93,9 @@ class BitMatrix:
         return sums
 
     def dot(self, coef: FloatArray, n_threads: int = 1) -> FloatArray:
-        """Sum of the coefficients of the rules that hold on each row.
+        """Return the sum of the coefficients, (n_rules,) or (n_outputs, n_rules), of the rules that hold on each row.
 
         Coefficients are added in the order of the rules, so a row's score does not depend on the rows around it.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_rules,) or (n_outputs, n_rules)
-        n_threads : int
-            Threads to use.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_outputs, n_rows)
         """
         coefs = np.ascontiguousarray(np.atleast_2d(coef), dtype=np.float64)
         n_words = self.words.shape[1]
@@ -142,35 +114,16 @@ class RuleProgram:
 
     Rules are ANDs of literals, literals are atoms or negated atoms, and each atom (``x <= threshold``, or "the code is
     one of these") is evaluated once however many rules share it.
-
-    Parameters
-    ----------
-    used_features : ndarray of shape (n_used,), int64
-        Ascending positions of the attributes that `evaluate` needs.
-    atom_rows : ndarray of shape (n_atoms,), int32
-        Position of each atom's attribute within `used_features`.
-    atom_missing : ndarray of shape (n_atoms,), bool
-        Whether a missing value satisfies the atom.
-    bound_starts : ndarray of shape (n_atoms + 1,), int64
-        Where each atom's bounds begin and end.
-    bounds : ndarray of shape (n_bounds,)
-        A numeric atom's threshold; for a set of codes the ends of its runs.
-    rule_starts : ndarray of shape (n_rules + 1,), int64
-        Where each rule's literals begin and end.
-    literal_atoms : ndarray of shape (n_literals,), int32
-        Atom of each literal.
-    literal_flips : ndarray of shape (n_literals,), uint64
-        All ones where the literal negates its atom, else zero.
     """
 
-    used_features: IntArray
-    atom_rows: Int32Array
-    atom_missing: BoolArray
-    bound_starts: IntArray
-    bounds: FloatArray
-    rule_starts: IntArray
-    literal_atoms: Int32Array
-    literal_flips: Words
+    used_features: IntArray  # (n_used,): ascending positions of the attributes that `evaluate` needs
+    atom_rows: Int32Array  # (n_atoms,): position of each atom's attribute within `used_features`
+    atom_missing: BoolArray  # (n_atoms,): whether a missing value satisfies the atom
+    bound_starts: IntArray  # (n_atoms + 1,): where each atom's bounds begin and end
+    bounds: FloatArray  # (n_bounds,): a numeric atom's threshold; for a set of codes the ends of its runs
+    rule_starts: IntArray  # (n_rules + 1,): where each rule's literals begin and end
+    literal_atoms: Int32Array  # (n_literals,): atom of each literal
+    literal_flips: Words  # (n_literals,): all ones where the literal negates its atom, else zero
 
     @property
     def n_rules(self) -> int:
@@ -178,19 +131,7 @@ class RuleProgram:
         return len(self.rule_starts) - 1
 
     def evaluate(self, block: FloatArray, n_threads: int = 1) -> BitMatrix:
-        """Find where each rule holds.
-
-        Parameters
-        ----------
-        block : ndarray of shape (n_used, n_rows)
-            Values of `used_features`, in that order; NaN where missing.
-        n_threads : int
-            Threads to use.
-
-        Returns
-        -------
-        BitMatrix
-        """
+        """Find where each rule holds; `block` has the values of `used_features`, one row each, NaN where missing."""
         block = np.ascontiguousarray(block, dtype=np.float64)
         n_rows = block.shape[1]
         n_full, n_rest = divmod(n_rows, 64)
@@ -218,33 +159,7 @@ class RuleProgram:
 
 
 def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
-    """Prepare rules for evaluation on many rows.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-        The rules; a rule without conditions holds everywhere.
-    n_features : int
-        Number of attributes of the table.
-
-    Returns
-    -------
-    RuleProgram
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> rules = [Rule((Condition(2, upper=1.5),)), Rule((Condition(2, lower=1.5, missing=True),))]
-    >>> program = compile_rules(rules, n_features=4)
-    >>> program.used_features
-    array([2])
-    >>> program.evaluate(np.array([[1.0, 1.5, 2.0, np.nan]])).to_dense()
-    array([[1, 0],
-           [1, 0],
-           [0, 1],
-           [0, 1]], dtype=uint8)
-    """
+    """Prepare rules for evaluation on many rows; a rule without conditions holds everywhere."""
     distinct, place = _tell_apart(rules)
     literals = _write_literals(distinct)
     used = np.unique(literals.features)
@@ -267,23 +182,16 @@ def compile_rules(rules: Sequence[Rule], n_features: int) -> RuleProgram:
 
 
 class _Literals(NamedTuple):
-    """Conditions as literals that must all hold, and the atoms that these are or negate.
+    """Conditions as literals that must all hold, and the atoms that these are or negate."""
 
-    Attributes
-    ----------
-    features, missing, bounds
-        Of each atom. It is the XOR of ``x <= bound`` over its bounds, and `missing` where the value is. One bound is a
-        threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR (x <= b)``.
-    starts : ndarray of shape (n_conditions + 1,)
-        Where each condition's literals begin, and the end of the last.
-    atoms, flips : ndarray of shape (n_literals,)
-        Atom of each literal, and whether it negates it.
-    """
-
+    # features, missing, bounds: of each atom. It is the XOR of ``x <= bound`` over its bounds, and `missing` where the
+    # value is. One bound is a threshold; a set of codes is a union of runs, and a run ``a .. b`` is ``(x <= a - 1) XOR
+    # (x <= b)``.
     features: IntArray
     missing: BoolArray
     bounds: list[tuple[float, ...]]
-    starts: IntArray
+    starts: IntArray  # (n_conditions + 1,): where each condition's literals begin, and the end of the last
+    # atoms, flips (n_literals,): atom of each literal, and whether it negates it.
     atoms: Int32Array
     flips: BoolArray
 

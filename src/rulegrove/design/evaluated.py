@@ -21,41 +21,14 @@ class EvaluatedRules:
 
     Counted by fold, many rules take far more memory than their bits on some ten thousand rows. Most of the counts would
     go unused: those of all folds together tell which rules repeat others.
-
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    linear_terms : LinearTerms
-    y : ndarray of shape (n_rows, n_outputs)
-    folds : tuple of tuple of (ndarray, BitMatrix)
-        Blocks of each fold: their rows in the table, and the rules on them.
-    n_threads : int
-        Threads to use; no result depends on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.columns import learn_columns
-    >>> from rulegrove.design.bits import compile_rules
-    >>> from rulegrove.design.linear import fit_linear_terms
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> columns = learn_columns(np.array([[1.0], [2.0], [3.0]]))
-    >>> program = compile_rules([Rule((Condition(0, upper=bound),)) for bound in (1.5, 2.5)], n_features=1)
-    >>> linear = fit_linear_terms(np.empty((0, 3)), None, np.empty(0, dtype=np.int64))
-    >>> evaluated = evaluate_table(columns, program, linear, np.ones((3, 1)), np.array([0, 1, 1]))
-    >>> evaluated.shared()
-    array([[1, 1],
-           [1, 2]])
-    >>> evaluated.keep_rules(np.array([1])).rule_gram.ravel()
-    array([1, 1])
     """
 
-    columns: Columns
+    columns: Columns  # the table
     linear_terms: LinearTerms
-    y: FloatArray
+    y: FloatArray  # (n_rows, n_outputs)
+    # Blocks of each fold: their rows in the table, and the rules on them.
     folds: tuple[tuple[tuple[IntArray | slice, BitMatrix], ...], ...]
-    n_threads: int
+    n_threads: int  # threads to use; no result depends on it
 
     @property
     def total(self) -> float:
@@ -105,13 +78,7 @@ def evaluate_table(
     block_rows: int = BLOCK_ROWS,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> EvaluatedRules:
-    """Evaluate the rules on all rows of a table that count, each with weight one.
-
-    Parameters
-    ----------
-    columns, program, linear_terms, y, folds, n_threads, block_rows, on_progress
-        As in `collect_statistics`.
-    """
+    """Evaluate the rules on all rows of a table that count, each with weight one; others as in `collect_statistics`."""
     blocks = list(divide_rows(columns.n_rows, folds, None, block_rows))
 
     def evaluate(block: tuple[int, IntArray | slice]) -> BitMatrix:

@@ -19,24 +19,14 @@ _CHUNK_ROWS = 1024  # rows worked on at once, so that the steps and the transpos
 
 @dataclass(frozen=True, eq=False)
 class LinearTerms:
-    """Linear terms ``scale * (clip(x, lower, upper) - center)``; a missing value gives exactly 0.
+    """Linear terms ``scale * (clip(x, lower, upper) - center)``; a missing value gives exactly 0."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_terms,), int64
-        Ascending positions of the attributes.
-    lower, upper : ndarray of shape (n_terms,)
-        Values beyond these are moved to them, so that outliers do not decide the slope.
-    center : ndarray of shape (n_terms,)
-        Mean of the winsorised values.
-    scale : ndarray of shape (n_terms,)
-        0.4, the standard deviation of a typical rule, over the standard deviation of the winsorised values.
-    """
-
-    features: IntArray
+    features: IntArray  # (n_terms,): ascending positions of the attributes
+    # lower, upper (n_terms,): values beyond these are moved to them, so that outliers do not decide the slope.
     lower: FloatArray
     upper: FloatArray
-    center: FloatArray
+    center: FloatArray  # (n_terms,): mean of the winsorised values
+    # (n_terms,): 0.4, the standard deviation of a typical rule, over the standard deviation of the winsorised values.
     scale: FloatArray
 
     __repr__ = short_repr
@@ -52,17 +42,7 @@ class LinearTerms:
         return LinearTerms(self.features[places], *own)
 
     def evaluate(self, block: FloatArray) -> FloatArray:
-        """Terms of each row.
-
-        Parameters
-        ----------
-        block : ndarray of shape (n_terms, n_rows)
-            Values of `features`, in that order; NaN where missing.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_terms)
-        """
+        """Return the terms of each row, (n_rows, n_terms); `block` has a row for each attribute, NaN where missing."""
         terms = np.empty((block.shape[1], self.n_terms))
         lower, upper, center, scale = (part[:, None] for part in (self.lower, self.upper, self.center, self.scale))
         for start in range(0, len(terms), _CHUNK_ROWS):
@@ -93,36 +73,8 @@ def fit_linear_terms(
 
     Numeric attributes with at least three distinct values qualify; two values are a rule already. The bounds are the
     quantiles `quantile` and ``1 - quantile`` of the known values, or the extremes where fewer than three distinct
-    values would be left (an attribute that is mostly zero).
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_features, n_rows)
-        Values, one row for each attribute; NaN where missing.
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows; a row of weight 2 counts as two rows, one of weight 0 as none.
-    n_categories : ndarray of shape (n_features,), int64
-        Categories of each attribute; 0 for a numeric one.
-    quantile : float
-        Share of the values that is winsorised at either end.
-    n_threads : int
-        Attributes worked on side by side.
-
-    Returns
-    -------
-    LinearTerms
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> block = np.array([[0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.0, 0.0]])
-    >>> terms = fit_linear_terms(block, None, np.zeros(2, dtype=np.int64))
-    >>> terms.features, terms.center
-    (array([0]), array([1.5]))
-    >>> terms.evaluate(np.array([[1.5, 99.0, np.nan]])).round(3)
-    array([[0.   ],
-           [0.537],
-           [0.   ]])
+    values would be left (an attribute that is mostly zero). `block` has a row for each attribute, NaN where missing, of
+    which `n_categories` is 0 for a numeric one; a row of weight 2 counts as two.
     """
 
     def fit(features: IntArray) -> FloatArray:
@@ -150,26 +102,7 @@ def fit_linear_terms(
 def keep_strongest(
     terms: LinearTerms, block: FloatArray, targets: FloatArray, weights: FloatArray | None, most: int
 ) -> LinearTerms:
-    """Return the linear terms that go best with a target, if there are more than can be counted in pairs.
-
-    Parameters
-    ----------
-    terms : LinearTerms
-    block : ndarray of shape (n_features, n_rows)
-        Values, one row for each attribute; NaN where missing.
-    targets : ndarray of shape (n_rows, n_outputs)
-    weights : ndarray of shape (n_rows,), optional
-    most : int
-        How many to keep: those of the largest correlation with any of the targets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> block = np.array([[0.0, 1.0, 2.0, 3.0], [3.0, 0.0, 1.0, 2.5]])
-    >>> terms = fit_linear_terms(block, None, np.zeros(2, dtype=np.int64))
-    >>> keep_strongest(terms, block, block[:1].T, None, 1).features
-    array([0])
-    """
+    """Return so many linear terms at most, those of the largest correlation with any of the targets."""
     if terms.n_terms <= most:
         return terms
     own = np.ones(block.shape[1]) if weights is None else weights

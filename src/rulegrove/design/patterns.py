@@ -7,24 +7,20 @@ Poisson, gamma, Tweedie of a fixed power).
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rulegrove._threads import run_tasks
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
-from rulegrove.columns import Columns
 from rulegrove.design import _pattern_kernels
-from rulegrove.design.bits import BitMatrix, RuleProgram
-from rulegrove.design.linear import LinearTerms
-from rulegrove.design.rows import Rows
-from rulegrove.design.statistics import BLOCK_ROWS, Moments, Statistics, evaluate_terms
+from rulegrove.design.bits import BitMatrix
+from rulegrove.design.rows import check_rows
+from rulegrove.design.statistics import BLOCK_ROWS
 from rulegrove.exceptions import InvalidInputError
 
 _CODE_BITS = np.uint64(32)  # of the word that holds the fold and, below it, the class
 _CODES = np.uint64(0xFFFFFFFF)
-_Values = tuple[AnyArray | None, AnyArray | None, AnyArray | None, AnyArray | None]  # codes, numbers, folds, weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +28,7 @@ class PatternTable:
     """Lines of distinct fold, class, pattern of rules and values of linear terms, each for all the rows that share it.
 
     Lines are sorted, so that the table does not depend on how the rows were divided: counts and sums of integers are
-    the same, other sums agree up to rounding. `PatternTable.count` and `collect_patterns` make tables.
-
-    Parameters
-    ----------
-    n_rules, n_linear : int
-        Number of rules and of linear terms.
-    keys : ndarray of shape (n_lines, 1 + ceil(n_rules / 64) + n_linear), uint64
-        What makes a line: a word of its fold and class, its pattern, the bits of its linear terms.
-    totals : ndarray of shape (n_lines, 2 + 2 * n_numbers)
-        What its rows add up to: their number, their weight, and by weight each number of the target and its square.
+    the same, other sums agree up to rounding.
 
     Examples
     --------
@@ -54,14 +41,15 @@ class PatternTable:
     array([2., 2., 4.])
     >>> table.take(np.array([0])).counts
     array([2, 2])
-    >>> rows, targets, starts = table.as_rows(np.array([[-1.0], [1.0]]))
-    >>> rows.y[:3], rows.weights[:3], starts
-    (array([-1., -1.,  1.]), array([1., 1., 2.]), array([ 0, 64]))
     """
 
     n_rules: int
     n_linear: int
+    # (n_lines, 1 + ceil(n_rules / 64) + n_linear): what makes a line: a word of its fold and class, its pattern, the
+    # bits of its linear terms.
     keys: Words
+    # (n_lines, 2 + 2 * n_numbers): what its rows add up to: their number, their weight, and by weight each number of
+    # the target and its square.
     totals: FloatArray
 
     @classmethod
@@ -74,34 +62,20 @@ class PatternTable:
         numbers: FloatArray | None = None,
         folds: IntArray | None = None,
         weights: FloatArray | None = None,
-        n_threads: int = 1,
     ) -> "PatternTable":
         """Count rows by pattern.
 
-        Parameters
-        ----------
-        bits : BitMatrix
-            Rules on these rows.
-        linear : ndarray of shape (n_rows, n_linear), optional
-            Linear terms on these rows.
-        codes : ndarray of shape (n_rows,), int64, optional
-            Class of each row, counted from 0, where the target is classes.
-        numbers : ndarray of shape (n_rows, n_numbers), optional
-            The target where it is numbers.
-        folds : ndarray of shape (n_rows,), int64, optional
-            Fold of each row, counted from 0, or -1 to leave the row out; one fold if None.
-        weights : ndarray of shape (n_rows,), optional
-            All one by default; rows of weight 0 are left out.
-        n_threads : int
-            Threads to use; the result does not depend on it.
+        Classes (`codes`) and `folds` count from 0; rows of a negative fold and rows of weight 0 are left out. A target
+        of numbers is one of shape (n_rows, n_numbers).
         """
         terms = np.empty((bits.n_rows, 0)) if linear is None else linear
-
-        def take(rows: slice) -> tuple[BitMatrix, FloatArray]:
-            words = np.ascontiguousarray(bits.words[:, rows.start // 64 : -(-rows.stop // 64)])
-            return BitMatrix(words, rows.stop - rows.start), terms[rows]
-
-        return _count_blocks(bits.n_rows, take, (codes, numbers, folds, weights), n_threads)
+        parts = []
+        for start in range(0, max(bits.n_rows, 1), BLOCK_ROWS):
+            stop = min(start + BLOCK_ROWS, bits.n_rows)
+            own = BitMatrix(np.ascontiguousarray(bits.words[:, start // 64 : -(-stop // 64)]), stop - start)
+            of_rows = (None if whole is None else whole[start:stop] for whole in (codes, numbers, folds, weights))
+            parts.append(_as_lines(own, terms[start:stop], *of_rows)._gather())
+        return _join(parts)
 
     @property
     def n_lines(self) -> int:
@@ -163,13 +137,9 @@ class PatternTable:
         """Rules on the lines."""
         return BitMatrix(_transpose(self.patterns, self.n_rules), self.n_lines)
 
-    def scores(self, coef: FloatArray, intercept: float) -> FloatArray:
-        """Return F of every line, an ndarray of shape (n_lines,)."""
-        return intercept + self.bits.dot(coef[: self.n_rules]) + self.linear @ coef[self.n_rules :]
-
-    def merge(self, *others: "PatternTable") -> "PatternTable":
+    def merge(self, other: "PatternTable") -> "PatternTable":
         """Return the table of all the rows together."""
-        return _join([self, *others])
+        return _join([self, other])
 
     def take(self, terms: IntArray) -> "PatternTable":
         """Return the table of some of the terms, given in ascending order; lines that become equal are one."""
@@ -191,57 +161,6 @@ class PatternTable:
         keys = self.keys.copy()
         keys[:, 0] &= _CODES
         return replace(self, keys=keys, totals=self.totals.copy())._gather()._sort()
-
-    def moments(self, encoded: FloatArray | None = None) -> Moments:
-        """Return the moments of the rows, for squared errors.
-
-        Parameters
-        ----------
-        encoded : ndarray of shape (n_classes, n_outputs), optional
-            Targets of each class; not for numbers.
-        """
-        targets = self._targets(encoded)
-        statistics = Statistics.zeros(1, self.n_rules, self.n_linear, targets.shape[1], weighted=True)
-        statistics.update(0, self.bits, self.linear, targets, self.weights)
-        moments = statistics.moments()
-        return replace(moments, y_y=self.squares.sum(axis=0)) if encoded is None else moments
-
-    def as_rows(self, encoded: FloatArray | None = None) -> tuple[Rows, FloatArray, IntArray]:
-        """Return each line as one row of its weight, as `collect_rows` gives the rows themselves.
-
-        Parameters
-        ----------
-        encoded : ndarray of shape (n_classes, n_outputs), optional
-            Targets of each class. Without it they are the mean numbers of each line: models and the order of their
-            losses are those of the rows, the losses themselves less by what no model of these terms can explain.
-
-        Returns
-        -------
-        rows : Rows
-            Fold after fold, each filled up to whole words with rows of weight 0; with the first output.
-        targets : ndarray of shape (n_rows, n_outputs)
-            All outputs in that order.
-        starts : ndarray of shape (n_folds + 1,), int64
-            Where each fold begins, and the end of the last.
-        """
-        folds = self.folds
-        sizes = np.bincount(folds)
-        starts = np.cumsum([0, *(64 * -(-sizes // 64))], dtype=np.int64)
-        places = np.arange(self.n_lines) + (starts[:-1] - (np.cumsum(sizes) - sizes))[folds]
-        n_rows = int(starts[-1])
-
-        def fill(values: AnyArray) -> AnyArray:
-            filled = np.zeros((n_rows, *values.shape[1:]), values.dtype)
-            filled[places] = values
-            return filled
-
-        bits = BitMatrix(_transpose(fill(self.patterns), self.n_rules), n_rows)
-        targets = fill(self._targets(encoded))
-        return Rows(bits, fill(self.linear), targets[:, 0].copy(), fill(self.weights)), targets, starts
-
-    def _targets(self, encoded: FloatArray | None) -> FloatArray:
-        """Return the target of each line, an ndarray of shape (n_lines, n_outputs)."""
-        return self.sums / self.totals[:, 1:2] if encoded is None else encoded[self.codes]
 
     def _where(self, chosen: BoolArray) -> "PatternTable":
         """Return some of the lines."""
@@ -284,19 +203,6 @@ def _join(tables: Sequence[PatternTable]) -> PatternTable:
     return replace(first, keys=keys, totals=totals)._gather()._sort()
 
 
-def _count_blocks(
-    n_rows: int, terms: Callable[[slice], tuple[BitMatrix, FloatArray]], values: _Values, n_threads: int
-) -> PatternTable:
-    """Count rows in blocks, of which `terms` gives the rules and the linear terms."""
-
-    def count(start: int) -> PatternTable:
-        rows = slice(start, min(start + BLOCK_ROWS, n_rows))
-        codes, numbers, folds, weights = (None if whole is None else whole[rows] for whole in values)
-        return _as_lines(*terms(rows), codes, numbers, folds, weights)._gather()
-
-    return _join(run_tasks(count, range(0, max(n_rows, 1), BLOCK_ROWS), n_threads))
-
-
 def _as_lines(
     bits: BitMatrix,
     linear: FloatArray,
@@ -312,10 +218,7 @@ def _as_lines(
         totals[:, 1] = weights
     if numbers is not None:
         totals[:, 2:] = totals[:, 1:2] * np.hstack([numbers, numbers**2])
-    if not (np.isfinite(totals).all() and np.isfinite(linear).all()):
-        raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
-    if (totals[:, 1] < 0).any():
-        raise InvalidInputError("Weights of rows must not be negative.")
+    check_rows(linear, totals, totals[:, 1])
     heads = np.zeros(n_rows, np.int64) if codes is None else codes
     counted = totals[:, 1] > 0
     if folds is not None:
@@ -324,32 +227,3 @@ def _as_lines(
     keys = _make_keys(heads.astype(np.uint64), _transpose(bits.words, n_rows), linear)
     table = PatternTable(bits.n_rules, linear.shape[1], keys, totals)
     return table if counted.all() else table._where(counted)
-
-
-def collect_patterns(
-    columns: Columns,
-    program: RuleProgram,
-    linear_terms: LinearTerms,
-    *,
-    codes: IntArray | None = None,
-    numbers: FloatArray | None = None,
-    folds: IntArray | None = None,
-    weights: FloatArray | None = None,
-    n_threads: int = 1,
-) -> PatternTable:
-    """Go through a table once and count its rows by pattern.
-
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    program : RuleProgram
-    linear_terms : LinearTerms
-    codes, numbers, folds, weights, n_threads
-        As in `PatternTable.count`, of all rows.
-    """
-
-    def evaluate(rows: slice) -> tuple[BitMatrix, FloatArray]:
-        return evaluate_terms(columns, rows, program, linear_terms, 1)
-
-    return _count_blocks(columns.n_rows, evaluate, (codes, numbers, folds, weights), n_threads)

@@ -21,29 +21,12 @@ class Rows:
 
     A row of weight 0 counts nowhere. That is how rows are held out without a copy of the bits, and how each fold fills
     whole words. `Rows.from_dense` and `collect_rows` check that all values are finite; copies of their rows need not.
-
-    Parameters
-    ----------
-    bits : BitMatrix
-        Rules on the rows, their number a multiple of 64.
-    linear : ndarray of shape (n_rows, n_linear)
-    y : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows.from_dense(np.array([[1, 0], [1, 1], [0, 1]]), np.empty((3, 0)), np.array([1.0, 1.0, -1.0]))
-    >>> rows.weight, rows.sums(rows.y)
-    (3.0, array([2., 0.]))
-    >>> rows.scores(np.array([10.0, 1.0]), 0.5)[:3]
-    array([10.5, 11.5,  1.5])
     """
 
-    bits: BitMatrix
-    linear: FloatArray
-    y: FloatArray
-    weights: FloatArray
+    bits: BitMatrix  # rules on the rows, their number a multiple of 64
+    linear: FloatArray  # (n_rows, n_linear)
+    y: FloatArray  # (n_rows,)
+    weights: FloatArray  # (n_rows,)
 
     def __post_init__(self) -> None:
         n_rows = self.bits.n_rows
@@ -57,16 +40,7 @@ class Rows:
     def from_dense(
         cls, rules: FloatArray | IntArray, linear: FloatArray, y: FloatArray, weights: FloatArray | None = None
     ) -> "Rows":
-        """Return the rows of 0/1 columns and linear terms.
-
-        Parameters
-        ----------
-        rules : array of shape (n_rows, n_rules)
-        linear : ndarray of shape (n_rows, n_linear)
-        y : ndarray of shape (n_rows,)
-        weights : ndarray of shape (n_rows,), optional
-            All one by default.
-        """
+        """Return the rows of 0/1 columns and linear terms, all of weight one by default."""
         n_rows, n_words = len(y), -(-len(y) // 64)
         octets = np.packbits(np.asarray(rules).astype(bool), axis=0, bitorder="little").T
         words = np.zeros((octets.shape[0], n_words), dtype="<u8")
@@ -74,7 +48,7 @@ class Rows:
         bits = BitMatrix(words.astype(np.uint64, copy=False), 64 * n_words)
         padding = 64 * n_words - n_rows
         weights = np.ones(n_rows) if weights is None else weights
-        _check_values(linear, y, weights)
+        check_rows(linear, y, weights)
         return cls(
             bits,
             np.pad(linear, ((0, padding), (0, 0))),
@@ -157,18 +131,7 @@ class Rows:
         return statistics.moments()
 
     def risks(self, loss: Loss, coefs: FloatArray, intercepts: FloatArray) -> FloatArray:
-        """Return the mean loss of several models.
-
-        Parameters
-        ----------
-        loss : Loss
-        coefs : ndarray of shape (n_models, n_terms)
-        intercepts : ndarray of shape (n_models,)
-
-        Returns
-        -------
-        ndarray of shape (n_models,)
-        """
+        """Return the mean loss of several models, whose coefficients are the rows of `coefs`."""
         used = np.flatnonzero(coefs.any(axis=0))
         part = self.take(used).take_words(np.flatnonzero(self.counted))
         return np.array(
@@ -179,7 +142,7 @@ class Rows:
         )
 
 
-def _check_values(linear: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+def check_rows(linear: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
     """Raise unless all is finite and no weight negative."""
     if not (np.isfinite(targets).all() and np.isfinite(weights).all() and np.isfinite(linear).all()):
         raise InvalidInputError("Rows must be finite; got NaN or infinity among targets, weights or linear terms.")
@@ -201,29 +164,10 @@ def collect_rows(
     weights: FloatArray | None = None,
     n_threads: int = 1,
 ) -> tuple[Rows, FloatArray, IntArray]:
-    """Evaluate the terms on every row that counts, fold by fold.
+    """Evaluate the terms on every row that counts, fold by fold; a row of fold -1 is left out.
 
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    program : RuleProgram
-    linear_terms : LinearTerms
-    y : ndarray of shape (n_rows, n_outputs)
-    folds : ndarray of shape (n_rows,), int64
-        Fold of each row, counted from 0, or -1 to leave the row out.
-    weights : ndarray of shape (n_rows,), optional
-    n_threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    rows : Rows
-        Fold after fold, each filled up to whole words with rows of weight 0; with the first output.
-    targets : ndarray of shape (n_rows, n_outputs)
-        All outputs in that order.
-    starts : ndarray of shape (n_folds + 1,), int64
-        Where each fold begins, and the end of the last.
+    Each fold is filled up to whole words with rows of weight 0. Returned are the rows with the first output, all
+    outputs in that order, and where each fold begins, with the end of the last.
     """
     sizes = np.bincount(folds[folds >= 0])
     starts = np.cumsum([0, *(64 * -(-sizes // 64))], dtype=np.int64)
@@ -239,5 +183,5 @@ def collect_rows(
         words[:, place // 64 : place // 64 + bits.words.shape[1]] = bits.words
         linear[here], targets[here] = terms, y[rows]
         row_weights[here] = 1.0 if weights is None else weights[rows]
-    _check_values(linear, targets, row_weights)
+    check_rows(linear, targets, row_weights)
     return Rows(BitMatrix(words, n_rows), linear, targets[:, 0].copy(), row_weights), targets, starts

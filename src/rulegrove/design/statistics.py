@@ -20,30 +20,14 @@ _DENSE_ELEMENTS = 2**21  # bits expanded to float64 at once for general weights:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums of one set of rows over T terms (rules first, then linear terms) and J outputs.
+    """Sums of one set of rows over T terms (rules first, then linear terms) and J outputs."""
 
-    Parameters
-    ----------
-    weight : float
-        Sum of the weights.
-    x_sum : ndarray of shape (T,)
-        Weighted sums of the terms.
-    gram : ndarray of shape (T, T)
-        Weighted sums of products of terms.
-    x_y : ndarray of shape (T, J)
-        Weighted sums of products of terms and outputs.
-    y_sum : ndarray of shape (J,)
-        Weighted sums of the outputs.
-    y_y : ndarray of shape (J,)
-        Weighted sums of the squared outputs.
-    """
-
-    weight: float
-    x_sum: FloatArray
-    gram: FloatArray
-    x_y: FloatArray
-    y_sum: FloatArray
-    y_y: FloatArray
+    weight: float  # sum of the weights
+    x_sum: FloatArray  # (T,): weighted sums of the terms
+    gram: FloatArray  # (T, T): weighted sums of products of terms
+    x_y: FloatArray  # (T, J): weighted sums of products of terms and outputs
+    y_sum: FloatArray  # (J,): weighted sums of the outputs
+    y_y: FloatArray  # (J,): weighted sums of the squared outputs
 
     def take(self, terms: IntArray) -> "Moments":
         """Moments of some of the terms."""
@@ -70,25 +54,14 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms.
+    """Sums of one set of rows over each of T terms and J outputs, without pairs of terms."""
 
-    Parameters
-    ----------
-    weight : float
-        Sum of the weights.
-    x_sum, x_x : ndarray of shape (T,)
-        Weighted sums of the terms and of their squares.
-    x_y : ndarray of shape (T, J)
-        Weighted sums of products of terms and outputs.
-    y_sum : ndarray of shape (J,)
-        Weighted sums of the outputs.
-    """
-
-    weight: float
+    weight: float  # sum of the weights
+    # x_sum, x_x (T,): weighted sums of the terms and of their squares.
     x_sum: FloatArray
     x_x: FloatArray
-    x_y: FloatArray
-    y_sum: FloatArray
+    x_y: FloatArray  # (T, J): weighted sums of products of terms and outputs
+    y_sum: FloatArray  # (J,): weighted sums of the outputs
 
     @classmethod
     def zeros(cls, n_terms: int, n_outputs: int) -> "Margins":
@@ -120,27 +93,6 @@ class Statistics:
     As long as every weight is one, `rule_gram` holds integers: exact, and the same for any division of the rows into
     blocks. Outputs far from zero lose digits when the sums are centred later; shift them first.
 
-    Parameters
-    ----------
-    n_rows : ndarray of shape (F,), int64
-        Rows, unweighted.
-    support : ndarray of shape (F, R), int64
-        Rows of each rule, unweighted.
-    weight : ndarray of shape (F,)
-        Sum of the weights.
-    rule_gram : ndarray of shape (F, R, R), int64 or float64
-        Rows shared by two rules; their weight, as float64, once a weight differs from one.
-    rule_linear : ndarray of shape (F, R, Q)
-        Weighted sums of linear terms over each rule's rows.
-    linear_gram : ndarray of shape (F, Q, Q)
-        Weighted sums of products of linear terms.
-    linear_sum : ndarray of shape (F, Q)
-        Weighted sums of linear terms.
-    x_y : ndarray of shape (F, R + Q, J)
-        Weighted sums of products of terms and outputs.
-    y_sum, y_y : ndarray of shape (F, J)
-        Weighted sums of outputs and of squared outputs.
-
     Examples
     --------
     >>> import numpy as np
@@ -156,14 +108,15 @@ class Statistics:
            [0.]])
     """
 
-    n_rows: IntArray
-    support: IntArray
-    weight: FloatArray
-    rule_gram: AnyArray
-    rule_linear: FloatArray
-    linear_gram: FloatArray
-    linear_sum: FloatArray
-    x_y: FloatArray
+    n_rows: IntArray  # (F,): rows, unweighted
+    support: IntArray  # (F, R): rows of each rule, unweighted
+    weight: FloatArray  # (F,): sum of the weights
+    rule_gram: AnyArray  # (F, R, R): rows shared by two rules; their weight, as float64, once a weight differs from one
+    rule_linear: FloatArray  # (F, R, Q): weighted sums of linear terms over each rule's rows
+    linear_gram: FloatArray  # (F, Q, Q): weighted sums of products of linear terms
+    linear_sum: FloatArray  # (F, Q): weighted sums of linear terms
+    x_y: FloatArray  # (F, R + Q, J): weighted sums of products of terms and outputs
+    # y_sum, y_y (F, J): weighted sums of outputs and of squared outputs.
     y_sum: FloatArray
     y_y: FloatArray
 
@@ -209,23 +162,7 @@ class Statistics:
         weights: FloatArray | None = None,
         n_threads: int = 1,
     ) -> None:
-        """Add a block of rows to a fold.
-
-        Parameters
-        ----------
-        fold : int
-            Fold that the rows belong to.
-        bits : BitMatrix
-            Rules on these rows.
-        linear : ndarray of shape (n_rows, Q)
-            Linear terms on these rows.
-        y : ndarray of shape (n_rows, J)
-            Outputs.
-        weights : ndarray of shape (n_rows,), optional
-            Weights; all one if None.
-        n_threads : int
-            Threads to use; the result does not depend on it.
-        """
+        """Add a block of rows, all of weight one by default, to a fold; outputs are of shape (n_rows, J)."""
         if bits.n_rows == 0:
             return
         common = 1.0
@@ -305,16 +242,7 @@ class Statistics:
     def sum_targets(self, folds: slice) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """Return what rules say of the target in some folds.
 
-        Returns
-        -------
-        sums : ndarray of shape (R, J)
-            Of the target where each rule holds.
-        weights : ndarray of shape (R,)
-            Of the rows where each rule holds.
-        whole : ndarray of shape (J,)
-            Sums of the target over all rows of the folds.
-        total : float
-            Weight of these rows.
+        That are the sums of the target (R, J) and of the weights (R,) where each rule holds, and over all rows.
         """
         weights = np.diagonal(self.rule_gram[folds], axis1=1, axis2=2).sum(axis=0, dtype=np.float64)
         sums = self.x_y[folds, : self.n_rules].sum(axis=0)
@@ -394,35 +322,10 @@ def collect_statistics(
 ) -> Statistics:
     """Go through a table once and collect the statistics of its rules and linear terms.
 
-    Bits and linear terms exist for one block of rows at a time, so memory does not grow with the table.
-
-    Parameters
-    ----------
-    columns : Columns
-        The table.
-    program : RuleProgram
-        The rules.
-    linear_terms : LinearTerms
-        The linear terms.
-    y : ndarray of shape (n_rows, n_outputs)
-        Outputs.
-    folds : ndarray of shape (n_rows,), int64, optional
-        Fold of each row, counted from 0, or -1 to leave the row out; one fold if None.
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows; rows of weight 0 are left out. With few distinct weights the pairs are counted as integers
-        for each weight; with many, matrix products take about ten times as long.
-    n_threads : int
-        Threads to use; the result does not depend on it.
-    block_rows : int
-        Rows of a block.
-    on_progress : callable, optional
-        Called with the rows done and the rows in all.
-    onto : Statistics, optional
-        Statistics to add to in place, with as many folds as there are.
-
-    Returns
-    -------
-    Statistics
+    Bits and linear terms exist for one block of rows at a time, so memory does not grow with the table. Folds count
+    from 0, and a row of fold -1 or of weight 0 is left out. With few distinct weights the pairs are counted as integers
+    for each weight; with many, matrix products take about ten times as long. What is there already `onto` is added to
+    in place.
     """
     weighted = weights is not None and bool((weights != 1.0).any())
     statistics = onto or Statistics.zeros(

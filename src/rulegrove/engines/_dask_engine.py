@@ -67,15 +67,8 @@ def find_client(client: Any) -> distributed.Client:
 class DaskEngine(Engine):
     """A table of dask collections and the client whose workers go through it.
 
-    Each pass computes the partitions anew, reading only the columns that it needs; persist the collections to keep
-    them in the memory of the workers.
-
-    Parameters
-    ----------
-    table : DaskTable
-    client : distributed.Client
-    batch_rows : int
-        Most rows that a task has at once.
+    Each pass computes the partitions anew, reading only the columns that it needs; persist the collections to keep them
+    in the memory of the workers.
     """
 
     def __init__(self, table: DaskTable, client: Any, batch_rows: int = BATCH_ROWS):

@@ -20,30 +20,17 @@ _TEXT = pa.large_string()
 
 @dataclass(frozen=True)
 class PartReader:
-    """Partitions as Arrow tables; picklable.
+    """Partitions as Arrow tables; picklable."""
 
-    Attributes
-    ----------
-    inside : dict of str to int
-        The columns of X, with their places in an array.
-    beside : tuple of str
-        Names of the columns beside X.
-    types : dict of str to pyarrow.DataType or None
-        What the columns must be; None takes them as they come.
-    """
-
-    inside: Mapping[str, int]
-    beside: tuple[str, ...]
-    types: Mapping[str, pa.DataType | None]
+    inside: Mapping[str, int]  # the columns of X, with their places in an array
+    beside: tuple[str, ...]  # names of the columns beside X
+    types: Mapping[str, pa.DataType | None]  # what the columns must be; None takes them as they come
 
     def read(self, parts: Sequence[Any]) -> pa.Table:
         """Return the columns of a partition.
 
-        Parameters
-        ----------
-        parts : sequence
-            A pandas DataFrame or an ndarray of two dimensions if there are columns of X, and a pandas Series or an
-            ndarray for each column beside it.
+        Its parts are a pandas DataFrame or an ndarray of two dimensions, if there are columns of X, and a pandas Series
+        or an ndarray for each column beside it.
         """
         found = dict(zip(self.beside, parts[1:] if self.inside else parts, strict=True))
         n_rows = len(parts[0])
@@ -65,26 +52,13 @@ class PartReader:
 
 @dataclass(frozen=True)
 class DaskTable:
-    """Attributes, target, weights and more of the same rows, in the same partitions.
-
-    Attributes
-    ----------
-    X : dask DataFrame, or dask Array in blocks of all columns
-    names : tuple of str
-        Of the columns of X.
-    beside : dict of str to dask Series or Array of one dimension
-        Columns that are not in X.
-    targets : tuple of str
-        Names of the target's columns.
-    given : dict of str to str
-        Names of the columns that are no attributes, beside the target, by what they are.
-    """
+    """Attributes, target, weights and more of the same rows, in the same partitions."""
 
     X: Any
-    names: tuple[str, ...]
-    beside: Mapping[str, Any]
-    targets: tuple[str, ...]
-    given: Mapping[str, str]
+    names: tuple[str, ...]  # of the columns of X
+    beside: Mapping[str, Any]  # columns that are not in X
+    targets: tuple[str, ...]  # names of the target's columns
+    given: Mapping[str, str]  # names of the columns that are no attributes, beside the target, by what they are
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -129,13 +103,8 @@ class DaskTable:
 def make_table(X: Any, y: Any, **others: Any) -> DaskTable:
     """Check that dask collections fit together.
 
-    Parameters
-    ----------
-    X : dask DataFrame or Array of shape (n_rows, n_features)
-    y : str, dask Series or Array of shape (n_rows,)
-        The target, or its name in X. Of several numbers a list of names, a DataFrame or an Array of two dimensions.
-    **others : str, dask Series or Array of shape (n_rows,), or None
-        Weights and the like, or their names in X, by what `fit_over` calls them.
+    The target, weights and the like are collections, or names in X; these `others` go by what `Named` calls them. A
+    target of several numbers is a list of names, a DataFrame or an Array of two dimensions.
     """
     X, names = check_attributes(X)
     X = X if is_array(X) else verify_files(X)

@@ -29,18 +29,10 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive rows.
+    """Some consecutive rows."""
 
-    Attributes
-    ----------
-    rows : pyarrow.RecordBatch
-        At least the columns that the task asked for, in any order.
-    start : int
-        Position of the first of them in the whole table.
-    """
-
-    rows: pa.RecordBatch
-    start: int
+    rows: pa.RecordBatch  # at least the columns that the task asked for, in any order
+    start: int  # position of the first of them in the whole table
 
 
 class State(Protocol):
@@ -57,17 +49,11 @@ S_co = TypeVar("S_co", bound=State, covariant=True)
 
 
 class Task(Protocol[S_co]):
-    """Work on a partition; picklable.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns that it needs, for the engine to read no others.
-    """
+    """Work on a partition; picklable."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that it needs."""
+        """Names of the columns that it needs, for the engine to read no others."""
         ...
 
     def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> S_co:
@@ -85,15 +71,7 @@ class Task(Protocol[S_co]):
 
 
 class BatchTask(Protocol):
-    """Work on each batch alone, which gives rows; picklable.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns that it needs.
-    schema : pyarrow.Schema
-        Of what it returns.
-    """
+    """Work on each batch alone, which gives rows; picklable."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -169,15 +147,7 @@ def merge_states(states: Iterable[S]) -> S:
 
 
 class RowCounter:
-    """Rows done, from several threads.
-
-    Parameters
-    ----------
-    on_progress : callable, optional
-        Called with the rows done and the rows in all.
-    total : int
-        Rows in all; 0 if nobody knows.
-    """
+    """Rows done, from several threads; nobody knows how many there are in all where `total` is 0."""
 
     def __init__(self, on_progress: OnProgress | None, total: int):
         self._on_progress, self._total = on_progress, total
@@ -192,13 +162,7 @@ class RowCounter:
 
 
 def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone.
-
-    Examples
-    --------
-    >>> list(group_neighbours([1, 2, 3, 9, 1], int, most=4))
-    [[1, 2], [3], [9], [1]]
-    """
+    """Yield neighbours together as long as their sizes add up to no more than `most`; a larger item stays alone."""
     group: list[Item] = []
     total = 0
     for item in items:
@@ -212,38 +176,14 @@ def group_neighbours(items: Iterable[Item], size: Callable[[Item], int], most: i
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
-    """Return a number of rows or threads, refusing what is none.
-
-    Examples
-    --------
-    >>> check_count(7, "n_threads")
-    7
-    >>> check_count(0, "n_threads")
-    Traceback (most recent call last):
-    rulegrove.exceptions.InvalidInputError: `n_threads` must be a whole number of at least 1; got 0.
-    """
+    """Return a number of rows or threads, refusing what is none."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidInputError(f"`{name}` must be a whole number of at least {least:,}; got {value!r}.")
     return int(value)
 
 
 def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
-    """Yield a table that is in memory as batches.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    start : int
-        Position of its first row in the whole table.
-    batch_rows : int
-        Most rows of a batch.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> [(batch.start, batch.rows.num_rows) for batch in cut_batches(pa.table({"a": [1, 2, 3]}), 10, batch_rows=2)]
-    [(10, 2), (12, 1)]
-    """
+    """Yield a table that is in memory as batches; `start` is the position of its first row in the whole table."""
     for batch in table.to_batches(max_chunksize=batch_rows):
         yield Batch(batch, start)
         start += batch.num_rows
@@ -251,15 +191,7 @@ def cut_batches(table: pa.Table, start: int, batch_rows: int = BATCH_ROWS) -> It
 
 @contextlib.contextmanager
 def naming(partition: str) -> Iterator[None]:
-    """Turn what goes wrong with a partition's data inside the block into an error that begins with its name.
-
-    Examples
-    --------
-    >>> with naming("'part-3.parquet'"):
-    ...     raise OSError("Unexpected end of stream")
-    Traceback (most recent call last):
-    rulegrove.engines.base.NamedError: 'part-3.parquet': Unexpected end of stream.
-    """
+    """Turn what goes wrong with a partition's data inside the block into an error that begins with its name."""
     try:
         yield
     except NamedError:

@@ -23,13 +23,6 @@ from rulegrove.survival.times import SurvivalTimes, read_survival
 class Known:
     """Columns of what is known to add to the score of each row, or nothing.
 
-    Attributes
-    ----------
-    exposure : str, optional
-        Whose logarithm adds to the score.
-    offset : str, optional
-        What adds to it as it is.
-
     Examples
     --------
     >>> rows = pa.record_batch({"years": [1.0, 2.0]})
@@ -37,20 +30,12 @@ class Known:
     array([0.   , 0.693])
     """
 
-    exposure: str | None = None
-    offset: str | None = None
+    exposure: str | None = None  # the column whose logarithm adds to the score
+    offset: str | None = None  # the column that adds to it as it is
 
     @classmethod
     def of(cls, names: Sequence[str], kind: Target, exposure: str | None, offset: str | None) -> "Known":
-        """Return the columns that options name; one that is not there, or that the target does not allow, is refused.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the table.
-        kind : Target
-        exposure, offset : str, optional
-        """
+        """Return the columns that options name, refusing those that are not there or not for the target."""
         check_names(names, [("exposure", exposure), ("offset", offset)])
         known = cls(exposure, offset)
         if known.columns:
@@ -66,14 +51,7 @@ class Known:
         return tuple(name for name in (self.exposure, self.offset) if name is not None)
 
     def read(self, rows: pa.RecordBatch, positions: IntArray) -> FloatArray | None:
-        """Return what is known to add to the score of each row; None where nothing is.
-
-        Parameters
-        ----------
-        rows : pyarrow.RecordBatch
-        positions : ndarray of shape (n_rows,)
-            Of the rows in the table, for errors to name.
-        """
+        """Return what is known to add to the score of each row, None where nothing is; errors name `positions`."""
         known = None
         if self.exposure is not None:
             values = read_numbers(take_column(rows, self.exposure), self.exposure)
@@ -90,54 +68,33 @@ NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Columns that make the target together with its first one: further numbers, or the event of a time.
+class Named:
+    """Columns beside attributes and target, as options name them."""
 
-    Attributes
-    ----------
-    numbers : tuple of str
-        Further numbers to predict.
-    event : str, optional
-        Whether the event came at the time.
-    entry : str, optional
-        Since when the row was watched.
-    word : str, optional
-        What the column of events holds where the event came; None for a column of yes and no.
-    hazard : Baseline, optional
-        Of all rows together, by which times become rates; unknown while the first rows are drawn.
-    unit : int
-        Exponent of the power of two in whose units weights of times are.
-
-    Examples
-    --------
-    >>> rows = pa.record_batch({"died": [True, False]})
-    >>> Beside(event="died").read(rows, np.array([5.0, 3.0]), np.arange(2))
-    array([[5., 1.],
-           [3., 0.]])
-    """
-
-    numbers: tuple[str, ...] = ()
+    weights: str | None = None
     event: str | None = None
     entry: str | None = None
-    word: str | None = None
+    exposure: str | None = None
+    offset: str | None = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Columns that make the target together with its first one: further numbers, or the event of a time."""
+
+    numbers: tuple[str, ...] = ()  # further numbers to predict
+    event: str | None = None  # whether the event came at the time
+    entry: str | None = None  # since when the row was watched
+    word: str | None = None  # what the column of events holds where the event came; None for a column of yes and no
+    # Of all rows together, by which times become rates; unknown while the first rows are drawn.
     hazard: Baseline | None = None
-    unit: int = 0
+    unit: int = 0  # exponent of the power of two in whose units weights of times are
 
     @classmethod
     def of(
         cls, names: Sequence[str], kind: Target, targets: Sequence[str], event: str | None, entry: str | None
     ) -> "Beside":
-        """Return the columns that options name; what is not there, or does not go with the target, is refused.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the table.
-        kind : Target
-        targets : sequence of str
-            As `list_targets` returns them.
-        event, entry : str, optional
-        """
+        """Return the columns that options and `list_targets` name, refusing what does not go with the target."""
         event, word = split_event(names, event)
         check_names(names, [("event", event), ("entry", entry)])
         given = {option: name for option, name in (("event", event), ("entry", entry)) if name is not None}
@@ -172,15 +129,7 @@ class Beside:
         return (*self.numbers, *(name for name in (self.event, self.entry) if name is not None))
 
     def read(self, rows: pa.RecordBatch, y: FloatArray, positions: IntArray) -> FloatArray:
-        """Return the first column of the target with the others behind it; events and times are checked.
-
-        Parameters
-        ----------
-        rows : pyarrow.RecordBatch
-        y : ndarray of shape (n_rows,)
-        positions : ndarray of shape (n_rows,)
-            Of the rows in the table, for errors to name.
-        """
+        """Return the first column of the target with the others behind it; events and times are checked."""
         table = np.column_stack([y, *(self._read_column(take_column(rows, name), name) for name in self.columns)])
         if self.event is not None and len(table):
             entry = () if self.entry is None else (table[:, 2],)
@@ -267,13 +216,6 @@ def naming_rows(positions: IntArray) -> Iterator[None]:
 
 
 def check_numbers(kind: Target, y: FloatArray, positions: IntArray) -> None:
-    """Refuse numbers that a target is not for, in the words it has for tables in memory, naming the row of the table.
-
-    Parameters
-    ----------
-    kind : Target
-    y : ndarray of shape (n_rows,)
-    positions : ndarray of shape (n_rows,)
-    """
+    """Refuse numbers that a target is not for, in its words for tables in memory, naming the row of the table."""
     with naming_rows(positions):
         kind.check(np.append(y, 1.0), len(y) + 1)  # that all rows of a batch are 0 is no fault of the table

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+import pyarrow as pa
+
 from rulegrove._typing import FloatArray, IntArray
-from rulegrove.columns import Columns
+from rulegrove.columns import Columns, encode_columns, list_sources
 from rulegrove.design.bits import compile_rules
 from rulegrove.design.statistics import Margins, Statistics, collect_margins, collect_statistics
 from rulegrove.engines.base import Batch, Engine, OnProgress, S, Task, group_neighbours
-from rulegrove.engines.reading import Layout, encode_rows
+from rulegrove.engines.reading import Layout, take_attributes
 from rulegrove.estimators._design import Request
 from rulegrove.estimators._sampling import Measure, RowCode
 from rulegrove.exceptions import InvalidInputError
@@ -35,25 +37,13 @@ class Marked(Generic[S]):
 
 @dataclass(frozen=True)
 class CodedRows:
-    """What makes numbers of the rows of a partition.
-
-    Attributes
-    ----------
-    layout : Layout
-    code : RowCode
-    seed : int
-        Of the random numbers that `limit` is about.
-    limit : int
-        Rows whose random numbers are not below it are left out; ``2**64`` takes all.
-    shift : int
-        Position of the table's first row, where the table continues another one.
-    """
+    """What makes numbers of the rows of a partition."""
 
     layout: Layout
     code: RowCode
-    seed: int = 0
-    limit: int = 2**64
-    shift: int = 0
+    seed: int = 0  # of the random numbers that `limit` is about
+    limit: int = 2**64  # rows whose random numbers are not below it are left out; ``2**64`` takes all
+    shift: int = 0  # position of the table's first row, where the table continues another one
 
     def read(self, batch: Batch) -> tuple[int, tuple[Columns, FloatArray, FloatArray | None, IntArray] | None]:
         """Return the mark of a batch, and its attributes, targets, weights and folds if it has any rows to take."""
@@ -64,18 +54,14 @@ class CodedRows:
         if not rows.positions.size:
             return mark, None
         coded = self.code.read(*self.layout.beside.expose(rows.y, rows.weights), rows.positions)
-        return mark, (encode_rows(rows.rows, self.code.features), *coded)
+        features = self.code.features
+        table = pa.Table.from_batches([take_attributes(rows.rows, list_sources(features))])
+        return mark, (encode_columns(table, features), *coded)
 
 
 @dataclass(frozen=True)
 class CountTask:
-    """Count candidates.
-
-    Attributes
-    ----------
-    rows : CodedRows
-    requests : tuple of Request
-    """
+    """Count candidates."""
 
     rows: CodedRows
     requests: tuple[Request, ...]
@@ -117,13 +103,7 @@ class CountTask:
 
 @dataclass(frozen=True)
 class JudgeTask(Generic[S]):
-    """Measure rows.
-
-    Attributes
-    ----------
-    rows : CodedRows
-    measure : Measure
-    """
+    """Measure rows."""
 
     rows: CodedRows
     measure: Measure[S]
@@ -152,14 +132,7 @@ def count_over(
 ) -> Iterator[Statistics | Margins]:
     """Yield the counts of one request after the other, as many from one pass as a state may hold.
 
-    Parameters
-    ----------
-    engine : Engine
-    rows, requests
-        As in `CountTask`.
-    mark : int, optional
-        Of the rows when they were drawn; others are refused.
-    on_progress : callable, optional
+    Rows of another mark than they had when they were drawn are refused.
     """
 
     def count_bytes(request: Request) -> int:

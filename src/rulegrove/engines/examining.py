@@ -1,6 +1,6 @@
 """Rules counted on rows that did not choose them, in a table of parts: one pass, and what it says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,11 @@ import pyarrow as pa
 from rulegrove._progress import Progress
 from rulegrove._validation import find_codes
 from rulegrove.columns import Columns, encode_columns
-from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
-from rulegrove.engines.beside import Beside, list_targets
+from rulegrove.engines.base import BATCH_ROWS, Engine
+from rulegrove.engines.beside import Named
 from rulegrove.engines.local import LocalEngine, choose_threads
-from rulegrove.engines.predicting import make_task
 from rulegrove.engines.reading import Labelled, Layout, LayoutTask, take_attributes
-from rulegrove.engines.values import check_names
+from rulegrove.engines.scoring import lay_out
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._evidence_counts import EvidenceCounter, EvidenceCounts
 from rulegrove.estimators._judging_rules import Asking, judge_rules
@@ -26,28 +25,16 @@ from rulegrove.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
-class EvidenceTask(LayoutTask):
-    """Count the rules of a list.
-
-    Attributes
-    ----------
-    counter : EvidenceCounter
-    layout : Layout
-        Whose attributes are those that the terms speak of.
-    """
+class EvidenceTask(LayoutTask[EvidenceCounts]):
+    """Count the rules of a list; the attributes of the layout are those that its terms speak of."""
 
     counter: EvidenceCounter
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> EvidenceCounts:
-        """Return the counts of a partition."""
-        counts = self.counter.empty()
-        for batch in batches:
-            rows = self.layout.read(batch)
-            if rows.positions.size:
-                counts = counts.merge(self._count(rows))
-        return counts
+    def nothing(self) -> EvidenceCounts:
+        """Return the counts of no rows."""
+        return self.counter.empty()
 
-    def _count(self, rows: Labelled) -> EvidenceCounts:
+    def look(self, rows: Labelled) -> EvidenceCounts:
         """Return the counts of some rows."""
         model, y = self.counter.model, rows.y
         if model.labels:
@@ -126,24 +113,12 @@ def rule_evidence(
 
 
 def examine_over(
-    engine: Engine,
-    model: BaseRuleEnsemble,
-    target: str | Sequence[str],
-    *,
-    asking: Asking,
-    weights: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
+    engine: Engine, model: BaseRuleEnsemble, target: str | Sequence[str], *, asking: Asking, **beside: str | None
 ) -> RuleEvidence:
     """Check the rules of a fitted estimator on the table of an engine; as `rule_evidence`."""
-    kind, names = model.recall_target(), engine.schema.names
-    kind.check_evidence()
-    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
-    targets = list_targets(names, target)
-    Beside.of(names, kind, targets, None, None)  # which refuses several numbers
-    check_names(names, [("weights", weights)])
-    layout = Layout(own.model.used_names, targets[0], weights, kind.values, kind=kind, known=own.known)
-    return examine_part(engine, own.model, model.rules_, layout, asking, model.verbose)
+    model.recall_target().check_evidence()
+    layout = lay_out(engine, model, target, Named(**beside))
+    return examine_part(engine, model.model_, model.rules_, layout, asking, model.verbose)
 
 
 def examine_part(

@@ -10,13 +10,13 @@ from rulegrove._progress import Progress
 from rulegrove.columns import encode_columns, learn_columns
 from rulegrove.design.statistics import Margins, Statistics
 from rulegrove.engines.base import BATCH_ROWS, Engine, check_count
-from rulegrove.engines.beside import Beside, Known, as_times, list_targets
+from rulegrove.engines.beside import Beside, Known, Named, as_times, list_targets
 from rulegrove.engines.counting import CodedRows, JudgeTask, check_mark, count_over, run_marked
 from rulegrove.engines.examining import examine_part
 from rulegrove.engines.keeping import FitStatistics, PoolStatistics, check_squared, collect_over, keep_pools
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.reading import Layout, Part
-from rulegrove.engines.sampling import DrawnRows, DrawnSample, draw_sample
+from rulegrove.engines.sampling import DrawnRows, draw_sample
 from rulegrove.engines.times import find_hazard
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -39,56 +39,27 @@ def fit_over(
     model: M,
     target: str | Sequence[str],
     *,
-    weights: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
     drop: Sequence[str] = (),
     named: bool = True,
     max_gram_rows: int | None = None,
     keep_statistics: bool = False,
+    **beside: str | None,
 ) -> M:
-    """Fit an estimator on the table of an engine: three passes over its rows.
+    """Fit an estimator in place on the table of an engine, in three passes over its rows; options are those of `fit`.
 
-    Parameters
-    ----------
-    engine : Engine
-        All columns but those that are named here are attributes, in the order of its `schema`.
-    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
-        Fitted in place.
-    target : str or sequence of str
-        Name of the column to predict, or of several numbers. Rows without it are left out.
-    weights : str, optional
-        Name of the column of weights; rows of weight zero are left out.
-    event, entry : str, optional
-        Names of the columns that belong to a time, as in `fit`.
-    exposure, offset : str, optional
-        Names of the columns of what `BaseRuleEnsemble.fit` takes by these names.
-    drop : sequence of str
-        Columns to leave out.
-    named : bool
-        Whether the names of the columns are the user's, for the model to know.
-    max_gram_rows : int, optional
-        Most rows that enter the statistics and judge the lists, drawn uniformly; all by default.
-    keep_statistics : bool
-        Whether the fitted model has `statistics_`, to be merged with those of later rows.
-
-    Returns
-    -------
-    model
-        The same object, fitted.
+    All columns but those that are named here, by the words of `Named`, are attributes, in the order of the engine's
+    `schema`. `named` tells whether the names of the columns are the user's, for the model to know.
     """
-    names = engine.schema.names
+    names, own = engine.schema.names, Named(**beside)
     targets = list_targets(names, target)
     several = len(targets) > 1 and getattr(model, "loss", None) == "squared"
     settings, kind = model.read_parameters(engine.schema.empty_table().select(targets) if several else None)
-    beside = Beside.of(names, kind, targets, event, entry)
+    others = Beside.of(names, kind, targets, own.event, own.entry)
     if keep_statistics:
         check_squared(model, kind)
     if settings.evidence is not None:
         kind.check_evidence()
-    if keep_statistics and offset is not None:
+    if keep_statistics and own.offset is not None:
         raise InvalidInputError("keep_statistics=True keeps nothing of an `offset`; leave one of the two out.")
     if keep_statistics and settings.n_runs > 1:
         raise InvalidInputError(
@@ -99,8 +70,10 @@ def fit_over(
             "keep_statistics=True keeps what all rows say, and evidence='split' learns from half of them; take one "
             "of the two, and count rows of their own by `engines.rule_evidence`."
         )
-    known = Known.of(names, kind, exposure, offset)
-    layout = Layout.of(names, targets[0], weights, values=kind.values, drop=drop, kind=kind, known=known, beside=beside)
+    known = Known.of(names, kind, own.exposure, own.offset)
+    layout = Layout.of(
+        names, targets[0], own.weights, values=kind.values, drop=drop, kind=kind, known=known, beside=others
+    )
     if max_gram_rows is not None:
         max_gram_rows = check_count(max_gram_rows, "max_gram_rows", autos.POOL_ROWS)
     fitting = _Fitting(engine, model, layout, settings, kind, max_gram_rows, keep_statistics)
@@ -124,7 +97,7 @@ class _Fitting:
     def in_memory(self) -> tuple[Fit, dict[str, Any]]:
         """Read a small table and fit it as ever."""
         engine, layout, settings, kind = self.engine, self.layout, self.settings, self.kind
-        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows).drawn
+        drawn = draw_sample(engine, layout, 0, lambda n_counted: engine.n_rows)
         rows, y, weights = drawn.rows, as_times(drawn.y) if kind.timed else drawn.y, drawn.weights
         apart = self.model.set_apart(rows, y, weights, None, None, kind)
         learned = weights if apart is None else apart.learned_weights
@@ -232,18 +205,15 @@ def fit(
     True
     """
     engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
+    beside: dict[str, Any] = {
+        "weights": weights,
+        "event": event,
+        "entry": entry,
+        "exposure": exposure,
+        "offset": offset,
+    }
     return fit_over(
-        engine,
-        model,
-        target,
-        weights=weights,
-        event=event,
-        entry=entry,
-        exposure=exposure,
-        offset=offset,
-        drop=drop,
-        max_gram_rows=max_gram_rows,
-        keep_statistics=keep_statistics,
+        engine, model, target, drop=drop, max_gram_rows=max_gram_rows, keep_statistics=keep_statistics, **beside
     )
 
 
@@ -273,20 +243,11 @@ def count_anew(engine: Engine, layout: Layout, drawn: DrawnRows, found: Fit, set
 
 
 class TableOfEngine:
-    """The table of an engine as a `Source`.
-
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    settings : Settings
-    max_gram_rows : int, optional
-        As in `fit_over`.
-    """
+    """The table of an engine as a `Source`."""
 
     def __init__(self, engine: Engine, layout: Layout, settings: Settings, max_gram_rows: int | None = None):
         self.engine, self.layout, self.settings, self.max_gram_rows = engine, layout, settings, max_gram_rows
-        self.drawn: DrawnSample | None = None
+        self.drawn: DrawnRows | None = None
         self._seed = 0
 
     def sample(self, chance: Chance, size: Size) -> Sampled:
@@ -301,12 +262,12 @@ class TableOfEngine:
         if self.layout.beside.event is not None:
             stage = progress.stage("Reading times")
             self.layout, mark = find_hazard(self.engine, self.layout, chance.sample_seed, size, stage)
-        drawn = draw_sample(self.engine, self.layout, chance.sample_seed, size, progress.stage("Drawing rows"))
+        rows = draw_sample(self.engine, self.layout, chance.sample_seed, size, progress.stage("Drawing rows"))
         progress.close()
-        self._seed, self.drawn, rows = chance.sample_seed, drawn, drawn.drawn
+        self._seed, self.drawn = chance.sample_seed, rows
         check_mark(rows.mark, mark, self.layout)
         columns = learn_columns(rows.rows, self.settings.reading, n_rows=self.engine.n_rows)
-        return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, drawn.ranks, rows.summary, rows.spells)
+        return Sampled(rows.rows, columns, rows.y, rows.weights, rows.positions, rows.ranks, rows.summary, rows.spells)
 
     def deal(self, cv: Any, code: TargetCode, chance: Chance) -> Folds:
         """Deal all rows out to folds by their random numbers."""
@@ -332,9 +293,8 @@ class TableOfEngine:
     def _again(self, code: RowCode) -> tuple[CodedRows, int]:
         """Return what reads the rows again, and the mark that they must have."""
         assert self.drawn is not None
-        drawn = self.drawn.drawn
-        limit = find_gram_limit(self.max_gram_rows, drawn.summary.n_rows)
-        return CodedRows(self.layout, code, self._seed, limit), drawn.mark
+        limit = find_gram_limit(self.max_gram_rows, self.drawn.summary.n_rows)
+        return CodedRows(self.layout, code, self._seed, limit), self.drawn.mark
 
 
 def find_gram_limit(max_rows: int | None, n_rows: int) -> int:

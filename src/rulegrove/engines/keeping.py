@@ -40,22 +40,13 @@ M = TypeVar("M", bound=BaseRuleEnsemble)
 
 @dataclass(frozen=True, eq=False)
 class PoolStatistics:
-    """One pool of rules, counted.
+    """One pool of rules, counted."""
 
-    Attributes
-    ----------
-    terms : Terms
-        The candidates, without repeats.
-    output : int or None
-        The only output that they serve; None for all.
-    statistics : Statistics
-    shares : ndarray of shape (n_rules, n_classes), optional
-        With more than two classes the share of each where a rule holds, in the sample of the first fit.
-    """
-
-    terms: Terms
-    output: int | None
+    terms: Terms  # the candidates, without repeats
+    output: int | None  # the only output that they serve; None for all
     statistics: Statistics
+    # (n_rules, n_classes): with more than two classes the share of each where a rule holds, in the sample of the first
+    # fit.
     shares: FloatArray | None = None
 
     __repr__ = short_repr

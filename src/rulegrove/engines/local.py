@@ -34,23 +34,7 @@ AHEAD = 1  # results that may wait for those before them, beside one for each th
 
 
 class LocalEngine(Engine):
-    """A table on this machine, its partitions worked on by threads.
-
-    Parameters
-    ----------
-    source : Any
-        As `open_source` takes it.
-    batch_rows : int
-        Most rows that each thread has in memory at once.
-    n_threads : int
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> engine = LocalEngine(pa.table({"a": [1.0, 2.0, 3.0]}), n_threads=1)
-    >>> engine.n_rows, engine.schema.names
-    (3, ['a'])
-    """
+    """A table on this machine, of any `source` that `open_source` takes, its partitions worked on by threads."""
 
     def __init__(self, source: Any, *, batch_rows: int = BATCH_ROWS, n_threads: int = 1):
         self.batch_rows, self.n_threads = check_count(batch_rows, "batch_rows"), check_count(n_threads, "n_threads")
@@ -136,13 +120,7 @@ def choose_threads(model: BaseRuleEnsemble, n_threads: int | None) -> int:
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
-    """Yield the results of some work in the order of the items, with few of either in memory.
-
-    Examples
-    --------
-    >>> list(in_order(abs, iter([-1, 2, -3]), n_threads=2))
-    [1, 2, 3]
-    """
+    """Yield the results of some work in the order of the items, with few of either in memory."""
     if n_threads == 1:
         yield from map(work, items)
         return

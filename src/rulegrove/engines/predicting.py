@@ -32,17 +32,7 @@ GROUP_ROWS = 2**20  # rows of a row group that is written
 
 
 def score_rows(model: RuleModel, X: Any, names: Sequence[str], *, warn: bool = False) -> FloatArray:
-    """Return the score F of every row, of none too.
-
-    Parameters
-    ----------
-    model : RuleModel
-    X : table or array of shape (n_rows, n_columns)
-    names : sequence of str
-        What the columns are called, among them all that the terms need.
-    warn : bool
-        As in `encode_columns`.
-    """
+    """Return the score F of every row, of none too; the names are those of all columns, which the terms need."""
     if not X.shape[0] or not model.terms:
         shape = (X.shape[0], *model.coefs.shape[:-1])
         return np.broadcast_to(np.asarray(model.intercept, dtype=np.float64), shape).copy()
@@ -62,17 +52,10 @@ def score_batch(model: RuleModel, rows: pa.RecordBatch) -> FloatArray:
 
 @dataclass(frozen=True)
 class Moments:
-    """Times at which a model of survival times tells the share of rows without an event.
-
-    Attributes
-    ----------
-    times : tuple of float
-    hazards : tuple of float
-        Cumulative hazard of the baseline at each.
-    """
+    """Times at which a model of survival times tells the share of rows without an event."""
 
     times: tuple[float, ...] = ()
-    hazards: tuple[float, ...] = ()
+    hazards: tuple[float, ...] = ()  # cumulative hazard of the baseline at each
 
     @classmethod
     def of(cls, model: BaseRuleEnsemble, times: Sequence[float]) -> "Moments":
@@ -94,26 +77,13 @@ NO_MOMENTS = Moments()
 
 @dataclass(frozen=True)
 class PredictTask:
-    """Predict the rows of a batch, beside columns to keep.
-
-    Attributes
-    ----------
-    model : RuleModel
-    results : tuple of str
-        Of `COLUMNS`.
-    kept : tuple of pyarrow.Field
-        Columns to pass on.
-    known : Known
-        What adds to the scores.
-    moments : Moments
-        Times at which shares of rows without an event are told.
-    """
+    """Predict the rows of a batch, beside columns to keep."""
 
     model: RuleModel
-    results: tuple[str, ...]
-    kept: tuple[pa.Field, ...] = ()
-    known: Known = NOTHING_KNOWN
-    moments: Moments = NO_MOMENTS
+    results: tuple[str, ...]  # of `COLUMNS`
+    kept: tuple[pa.Field, ...] = ()  # columns to pass on
+    known: Known = NOTHING_KNOWN  # what adds to the scores
+    moments: Moments = NO_MOMENTS  # times at which shares of rows without an event are told
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -165,21 +135,7 @@ def make_task(
     offset: str | None = None,
     times: Sequence[float] = (),
 ) -> PredictTask:
-    """Return the task that predicts with a fitted model.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
-        Fitted on a table with column names.
-    schema : pyarrow.Schema
-        Of the rows to come.
-    results : sequence of str, optional
-        Of "prediction", "probability", "score"; by default predictions, and probabilities of classes.
-    keep : sequence of str
-        Columns to pass on.
-    exposure, offset, times
-        As in `predict`.
-    """
+    """Return the task that predicts with a model that was fitted on named columns; options as in `predict`."""
     check_is_fitted(model)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidInputError("The model was fitted on columns without names; fit it on a table that has names.")
@@ -270,12 +226,7 @@ def predict_over(
 ) -> int:
     """Write the predictions of an engine's table to a file; as `predict`.
 
-    Parameters
-    ----------
-    engine, model, out, columns, keep, exposure, offset, times
-        As in `predict`.
-    finish : callable, optional
-        Given each batch of results before it is written, also an empty one.
+    Each batch of results, also an empty one, goes through `finish` before it is written.
     """
     path = Path(out)
     open_writer = WRITERS.get(path.suffix.lower())
@@ -303,15 +254,7 @@ def predict_over(
 
 
 def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
-    """Refuse a place that is none for a file, or where one of the files lies that are read.
-
-    Parameters
-    ----------
-    path : path
-        Of the file to write.
-    inputs : iterable of path
-        Of the files that are read.
-    """
+    """Refuse a place that is none for a file, or where one of the files lies that are read."""
     if path.is_dir():
         raise InvalidInputError(f"'{path}' is a folder; give the name of a file to write in it.")
     if not path.parent.is_dir():

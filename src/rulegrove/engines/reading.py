@@ -1,7 +1,9 @@
 """Columns of Arrow batches as the fit wants them: attributes, target, weights, and what is known of scores."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 import pyarrow as pa
@@ -9,8 +11,8 @@ import pyarrow.compute as pc
 
 from rulegrove._hashing import deal_folds, hash_positions
 from rulegrove._typing import AnyArray, BoolArray, FloatArray, IntArray, Words
-from rulegrove.columns import Columns, Feature, encode_columns, list_sources
-from rulegrove.engines.base import Batch
+from rulegrove.columns import Feature
+from rulegrove.engines.base import Batch, S
 from rulegrove.engines.beside import ALONE, NOTHING_KNOWN, Beside, Known, check_numbers
 from rulegrove.engines.values import READERS, check_names, read_numbers, take_column
 from rulegrove.estimators._units import shift
@@ -28,29 +30,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are what.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    target : str
-        Its first column, mostly the only one.
-    weights : str, optional
-    values : {"classes", "numbers"}
-        What the target is, as `Target.values` has it.
-    part : Part, optional
-        Rows to read, where some are set apart; all by default.
-    kind : Target, optional
-        What refuses numbers that its loss is not for, and takes out of the target what is known.
-    known : Known
-    beside : Beside
-    """
+    """Which columns are what."""
 
     attributes: tuple[str, ...]
-    target: str
+    target: str  # its first column, mostly the only one
     weights: str | None
-    values: str
-    part: Part | None = None
+    values: str  # "classes" or "numbers", as `Target.values` has it
+    part: Part | None = None  # rows to read, where some are set apart; all by default
+    # What refuses numbers that its loss is not for, and takes out of the target what is known.
     kind: Target | None = None
     known: Known = NOTHING_KNOWN
     beside: Beside = ALONE
@@ -118,13 +105,8 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class LayoutTask:
-    """What a task that reads rows by a layout asks of the table.
-
-    Attributes
-    ----------
-    layout : Layout
-    """
+class LayoutTask(ABC, Generic[S]):
+    """Work on rows that are read by a layout: what no rows have, merged with what those of each batch have."""
 
     layout: Layout
 
@@ -132,6 +114,23 @@ class LayoutTask:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that it needs."""
         return self.layout.columns
+
+    @abstractmethod
+    def nothing(self) -> S:
+        """Return what no rows have."""
+
+    @abstractmethod
+    def look(self, rows: "Labelled") -> S:
+        """Return what some rows have, one at least."""
+
+    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> S:
+        """Return what a partition has."""
+        found = self.nothing()
+        for batch in batches:
+            rows = self.layout.read(batch) if batch.rows.num_rows else None
+            if rows is not None and rows.positions.size:
+                found = found.merge(self.look(rows))
+        return found
 
 
 @dataclass(frozen=True)
@@ -183,11 +182,6 @@ def take_attributes(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatc
     for name in names:
         take_column(rows, name)
     return rows.select(list(names))
-
-
-def encode_rows(rows: pa.RecordBatch, features: Sequence[Feature]) -> Columns:
-    """Read the attributes of a batch that has rows."""
-    return encode_columns(pa.Table.from_batches([take_attributes(rows, list_sources(features))]), features)
 
 
 def keep_used(features: Sequence[Feature], used: Iterable[int]) -> tuple[tuple[Feature, ...], dict[int, int]]:

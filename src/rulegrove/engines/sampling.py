@@ -1,6 +1,6 @@
 """The first pass: rows drawn by their random numbers, and what the target is over all rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from rulegrove._hashing import hash_positions
 from rulegrove._typing import AnyArray, FloatArray, IntArray
-from rulegrove.engines.base import Batch, Engine, OnProgress
+from rulegrove.engines.base import Engine, OnProgress
 from rulegrove.engines.beside import as_times
 from rulegrove.engines.reading import Labelled, Layout, LayoutTask
 from rulegrove.estimators._sampling import Size, Spells, TargetSummary, draw_lowest
@@ -22,20 +22,11 @@ SPARE_ERRORS = 6.0  # standard deviations of the number of rows drawn that the f
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Rows below a limit of their random numbers, and a summary of all rows; a state.
+    """Rows below a limit of their random numbers, and a summary of all rows; a state."""
 
-    Attributes
-    ----------
-    parts : tuple of Labelled
-        The rows drawn from each batch that has some, in the order of the table.
-    summary : TargetSummary
-    mark : int
-        As in `Labelled.mark`, of all rows that have a target.
-    """
-
-    parts: tuple[Labelled, ...]
+    parts: tuple[Labelled, ...]  # the rows drawn from each batch that has some, in the order of the table
     summary: TargetSummary
-    mark: int
+    mark: int  # as in `Labelled.mark`, of all rows that have a target
 
     def merge(self, other: "Draw") -> "Draw":
         """Return the rows of both."""
@@ -53,30 +44,18 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class DrawTask(LayoutTask):
-    """Draw the rows whose random numbers are below a limit, and summarise the target of all.
-
-    Attributes
-    ----------
-    layout : Layout
-    seed : int
-    limit : int
-        From 0 to ``2**64``; the latter takes all rows that count.
-    """
+class DrawTask(LayoutTask[Draw]):
+    """Draw the rows whose random numbers are below a limit, ``2**64`` for all, and summarise the target of all."""
 
     seed: int
     limit: int
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Draw:
-        """Return what a partition has."""
-        draw = Draw((), NOTHING, 0)
-        for batch in batches:
-            if batch.rows.num_rows:
-                draw = draw.merge(self._draw(self.layout.read(batch)))
-        return draw
+    def nothing(self) -> Draw:
+        """Return what no rows have."""
+        return Draw((), NOTHING, 0)
 
-    def _draw(self, rows: Labelled) -> Draw:
-        """Return what a batch has."""
+    def look(self, rows: Labelled) -> Draw:
+        """Return what some rows have."""
         y, weights = self.layout.beside.expose(rows.y, rows.weights)
         here = rows.below(self.seed, self.limit)
         if weights is not None:
@@ -101,51 +80,25 @@ def check_finite(drawn: Labelled, attributes: Sequence[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Rows that were drawn, in the order of the table, and what is known of all rows.
+    """Rows that were drawn, in the order of the table, and what is known of all rows."""
 
-    Attributes
-    ----------
-    rows : pyarrow.Table
-        Attributes of the rows drawn.
-    y, weights, positions : ndarray of shape (n_drawn,)
-        Their targets, weights (None without) and positions.
-    summary : TargetSummary
-    mark : int
-        As in `Draw`.
-    spells : Spells, optional
-        Of the rows drawn, if times have become rates.
-    """
-
-    rows: pa.Table
+    rows: pa.Table  # attributes of the rows drawn
+    # y, weights, positions (n_drawn,): their targets, weights (None without) and positions.
     y: AnyArray
     weights: FloatArray | None
     positions: IntArray
+    ranks: IntArray  # (n_drawn,): of their random numbers, the smallest first
     summary: TargetSummary
-    mark: int
-    spells: Spells | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnSample:
-    """The rows with the smallest random numbers, in the order of the table, and their ranks."""
-
-    drawn: DrawnRows
-    ranks: IntArray
+    mark: int  # as in `Draw`
+    spells: Spells | None = None  # of the rows drawn, if times have become rates
 
 
 def draw_sample(
     engine: Engine, layout: Layout, seed: int, size: Size, on_progress: OnProgress | None = None
-) -> DrawnSample:
+) -> DrawnRows:
     """Draw the rows that count whose random numbers are the smallest; one pass, or two where few rows count.
 
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    seed : int
-    size : callable
-        Rows to draw, from the number of rows that count.
-    on_progress : callable, optional
+    `size` tells how many to draw, from the number of rows that count.
     """
     limit = find_limit(size(engine.n_rows), engine.n_rows)
     draw = engine.map_reduce(DrawTask(layout, seed, limit), on_progress)
@@ -170,7 +123,7 @@ def draw_sample(
     if beside.hazard is not None:
         spells = Spells(as_times(y), weights, beside.hazard.times.size)
         y, weights = beside.expose(y, weights)
-    return DrawnSample(DrawnRows(table, y, weights, positions[places], draw.summary, draw.mark, spells), ranks)
+    return DrawnRows(table, y, weights, positions[places], ranks, draw.summary, draw.mark, spells)
 
 
 def find_limit(size: int, n_rows: int) -> int:

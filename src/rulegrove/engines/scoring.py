@@ -1,17 +1,17 @@
 """How good a fitted model is on a table in parts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rulegrove._progress import Progress
-from rulegrove.engines.base import BATCH_ROWS, Batch, Engine
-from rulegrove.engines.beside import Beside, as_times, list_targets
+from rulegrove.engines.base import BATCH_ROWS, Engine
+from rulegrove.engines.beside import Beside, Named, as_times, list_targets
 from rulegrove.engines.local import LocalEngine, choose_threads
 from rulegrove.engines.predicting import make_task, score_batch
-from rulegrove.engines.reading import Layout, LayoutTask
+from rulegrove.engines.reading import Labelled, Layout, LayoutTask
 from rulegrove.engines.values import check_names
 from rulegrove.estimators import autos
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -22,23 +22,18 @@ from rulegrove.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True)
-class ScoreTask(LayoutTask):
-    """Compare predictions with targets."""
+class ScoreTask(LayoutTask[Any]):
+    """Compare predictions with targets; the agreement is of the kind that the target has."""
 
     model: RuleModel
     target: Target
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Any:
-        """Return the agreement on a partition, of the kind that the target has."""
-        total: Any = Agreement()  # of no rows, which merges with any kind
-        for batch in batches:
-            if batch.rows.num_rows:
-                total = total.merge(self._compare(batch))
-        return total
+    def nothing(self) -> Any:
+        """Return the agreement on no rows, which merges with any kind."""
+        return Agreement()
 
-    def _compare(self, batch: Batch) -> Any:
-        """Return the agreement on a batch."""
-        rows = self.layout.read(batch)
+    def look(self, rows: Labelled) -> Any:
+        """Return the agreement on some rows."""
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         if not weights.any():
             return Agreement()
@@ -98,43 +93,32 @@ def score(
     >>> engines.score(model, pa.Table.from_pandas(frame), "class") == model.score(X, y)
     True
     """
-    return score_over(
-        LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads)),
-        model,
-        target,
-        weights=weights,
-        event=event,
-        entry=entry,
-        exposure=exposure,
-        offset=offset,
-    )
+    engine = LocalEngine(source, batch_rows=batch_rows, n_threads=choose_threads(model, n_threads))
+    beside = {"weights": weights, "event": event, "entry": entry, "exposure": exposure, "offset": offset}
+    return score_over(engine, model, target, **beside)
 
 
-def score_over(
-    engine: Engine,
-    model: BaseRuleEnsemble,
-    target: str | Sequence[str],
-    *,
-    weights: str | None = None,
-    event: str | None = None,
-    entry: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-) -> float:
-    """Score a model on the table of an engine; as `score`."""
+def lay_out(engine: Engine, model: BaseRuleEnsemble, target: str | Sequence[str], named: Named) -> Layout:
+    """Return which columns of a table are what a fitted model needs, and what it is compared with."""
     names, kind = engine.schema.names, model.recall_target()
-    own = make_task(model, engine.schema, exposure=exposure, offset=offset)
+    known = make_task(model, engine.schema, exposure=named.exposure, offset=named.offset).known
     targets = list_targets(names, target)
-    check_names(names, [("weights", weights)])
-    beside = Beside.of(names, kind, targets, event, entry)
-    layout = Layout(own.model.used_names, targets[0], weights, kind.values, kind=kind, known=own.known, beside=beside)
+    check_names(names, [("weights", named.weights)])
+    beside = Beside.of(names, kind, targets, named.event, named.entry)
+    used = model.model_.used_names
+    return Layout(used, targets[0], named.weights, kind.values, kind=kind, known=known, beside=beside)
+
+
+def score_over(engine: Engine, model: BaseRuleEnsemble, target: str | Sequence[str], **beside: str | None) -> float:
+    """Score a model on the table of an engine; as `score`."""
+    kind, layout = model.recall_target(), lay_out(engine, model, target, Named(**beside))
     if kind.timed and engine.n_rows > autos.MOST_DRAWN:
         raise InvalidInputError(
             f"Concordance is of pairs of rows, whose times must be together in memory, {autos.MOST_DRAWN:,} rows at "
             f"most; got {engine.n_rows:,}. Score fewer of them, such as some of the files."
         )
     progress = Progress(model.verbose)
-    found = engine.map_reduce(ScoreTask(layout, own.model, kind), progress.stage("Scoring"))
+    found = engine.map_reduce(ScoreTask(layout, model.model_, kind), progress.stage("Scoring"))
     progress.close()
     if not found.weight:
         raise InvalidInputError(

@@ -21,21 +21,11 @@ PARTITION_ROWS = 2**18  # rows of a partition, about: several for each thread, a
 
 
 class Part(ABC):
-    """Some consecutive rows of a table, which are read together.
+    """Some consecutive rows of a table, which are read together."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called in errors.
-    path : path or None
-        The file on this machine that the rows come from, as far as that is known.
-    is_counted : bool
-        Whether the number of rows is known without reading them.
-    """
-
-    name: str
-    path: Path | None = None
-    is_counted = True
+    name: str  # what it is called in errors
+    path: Path | None = None  # the file on this machine that the rows come from, as far as that is known
+    is_counted = True  # whether the number of rows is known without reading them
 
     @abstractmethod
     def count(self) -> int:
@@ -54,18 +44,7 @@ class Part(ABC):
 
 
 class Source:
-    """A table in partitions on this machine.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    parts : sequence of Part
-
-    Attributes
-    ----------
-    files : list of path
-        Files on this machine that the rows come from, as far as that is known.
-    """
+    """A table in partitions on this machine; `files` are those that the rows come from, as far as that is known."""
 
     def __init__(self, schema: pa.Schema, parts: Sequence[Part]):
         self.schema = _settle_types(schema)
@@ -321,12 +300,7 @@ def _open_dataset(dataset: ds.Dataset) -> Source:
 
 
 def verifying_options(fragment: ds.Fragment) -> ds.ParquetFragmentScanOptions | None:
-    """Return how to scan a fragment as its dataset would, with the checksums of pages verified; None if not Parquet.
-
-    Parameters
-    ----------
-    fragment : pyarrow.dataset.Fragment
-    """
+    """Return how to scan a fragment as its dataset would, with the checksums of pages verified; None if not Parquet."""
     if not isinstance(fragment, ds.ParquetFileFragment):
         return None
     given = fragment.format.default_fragment_scan_options
@@ -339,14 +313,7 @@ def verifying_options(fragment: ds.Fragment) -> ds.ParquetFragmentScanOptions | 
 
 
 class Stream(Part):
-    """Arrow batches from a function that returns them anew.
-
-    Parameters
-    ----------
-    read : callable
-        Returns a RecordBatchReader.
-    name : str
-    """
+    """Arrow batches from a function that returns a reader of them anew."""
 
     is_counted = False
 

@@ -41,13 +41,7 @@ _ABOUT = re.compile(
 
 
 def save_statistics(kept: FitStatistics, path: str | os.PathLike[str]) -> None:
-    """Write statistics to a file, whole or not at all.
-
-    Parameters
-    ----------
-    kept : FitStatistics
-    path : str or path
-    """
+    """Write statistics to a file, whole or not at all."""
     code = kept.code
     header = {
         "format": FORMAT,

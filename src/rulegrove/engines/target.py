@@ -19,20 +19,12 @@ Label = str | float  # whole numbers and truth values too
 
 @dataclass(frozen=True)
 class TargetLook:
-    """What a target's column holds; a state.
-
-    Attributes
-    ----------
-    n_rows, n_missing : int
-    counts : dict or None
-        Rows of each value; None where they are too many to be classes.
-    low, high, total : float
-        Of numbers.
-    """
+    """What a target's column holds; a state."""
 
     n_rows: int = 0
     n_missing: int = 0
-    counts: dict[Label, int] | None = None
+    counts: dict[Label, int] | None = None  # rows of each value; None where they are too many to be classes
+    # low, high, total: of numbers.
     low: float = np.inf
     high: float = -np.inf
     total: float = 0.0

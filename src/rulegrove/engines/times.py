@@ -1,15 +1,14 @@
 """Survival times of tables in parts: the hazard of all rows together, by which they become rates."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rulegrove._typing import FloatArray
-from rulegrove.engines.base import Batch, Engine, OnProgress
+from rulegrove.engines.base import Engine, OnProgress
 from rulegrove.engines.beside import as_times
 from rulegrove.engines.counting import Marked, run_marked
-from rulegrove.engines.reading import Layout, LayoutTask
+from rulegrove.engines.reading import Labelled, Layout, LayoutTask
 from rulegrove.engines.sampling import draw_sample
 from rulegrove.estimators._sampling import Size
 from rulegrove.estimators._units import PLAIN
@@ -18,27 +17,19 @@ from rulegrove.survival.grid import HazardSums
 
 
 @dataclass(frozen=True)
-class HazardTask(LayoutTask):
-    """Count events, and rows at risk, at some times.
-
-    Attributes
-    ----------
-    layout : Layout
-    grid : ndarray of shape (n_times,)
-    """
+class HazardTask(LayoutTask[Marked[HazardSums]]):
+    """Count events, and rows at risk, at the times of a grid."""
 
     grid: FloatArray
 
-    def __call__(self, batches: Iterable[Batch], n_threads: int = 1) -> Marked[HazardSums]:
-        """Return the sums of a partition."""
+    def nothing(self) -> Marked[HazardSums]:
+        """Return the sums of no rows."""
         nothing = np.zeros_like(self.grid)
-        counted = Marked((HazardSums(self.grid, nothing, nothing),), 0)
-        for batch in batches:
-            rows = self.layout.read(batch)
-            if rows.positions.size:
-                here = HazardSums.count(as_times(rows.y), self.grid, rows.weights)
-                counted = counted.merge(Marked((here,), rows.mark()))
-        return counted
+        return Marked((HazardSums(self.grid, nothing, nothing),), 0)
+
+    def look(self, rows: Labelled) -> Marked[HazardSums]:
+        """Return the sums of some rows."""
+        return Marked((HazardSums.count(as_times(rows.y), self.grid, rows.weights),), rows.mark())
 
 
 def find_hazard(
@@ -48,17 +39,9 @@ def find_hazard(
 
     The hazard of all rows together is counted at times of events among rows that are drawn, 1,000 at most, which are
     the same however the table is divided.
-
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    seed, size
-        As in `draw_sample`.
-    on_progress : callable, optional
     """
     alone = replace(layout, attributes=layout.attributes[:1])  # for all else is read where rows are drawn for good
-    drawn = draw_sample(engine, alone, seed, size, on_progress).drawn
+    drawn = draw_sample(engine, alone, seed, size, on_progress)
     grid = choose_times(as_times(drawn.y), STATED_TIMES)
     unit = PLAIN.of_weights(float(drawn.summary.heaviest.max())).weight
     beside = replace(layout.beside, unit=unit)

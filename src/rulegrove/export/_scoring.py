@@ -38,40 +38,22 @@ class Scoring:
     """A model as a sum: ``intercept + (rules, in order) + each linear term, in order``, for each output.
 
     The order matters: sums of floats that are made in the same order are the same bit for bit.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-    intercepts : ndarray of shape (n_outputs,)
-    rules : tuple of Rule
-    rule_coefs : ndarray of shape (n_outputs, n_rules)
-    linear : tuple of Linear
-    linear_coefs : ndarray of shape (n_outputs, n_linear)
-    classes : tuple
-        Labels of the classes; empty for a regressor.
-    softmax : float or None
-        The slope of several scores whose softmax are the probabilities; None where curves give them.
-    curves : tuple of Logistic or Steps
-        Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
-    exponential : bool
-        Whether the prediction is the exponential of the score; then there is one.
-    takes_exposure : bool
-        Whether this is a rate, which an exposure multiplies.
-    baseline : Baseline, optional
-        The cumulative hazard of a score of 0, where the prediction is how many times that of a row is.
     """
 
     features: tuple[Feature, ...]
-    intercepts: FloatArray
+    intercepts: FloatArray  # (n_outputs,)
     rules: tuple[Rule, ...]
-    rule_coefs: FloatArray
+    rule_coefs: FloatArray  # (n_outputs, n_rules)
     linear: tuple[Linear, ...]
-    linear_coefs: FloatArray
-    classes: tuple[Any, ...]
+    linear_coefs: FloatArray  # (n_outputs, n_linear)
+    classes: tuple[Any, ...]  # labels of the classes; empty for a regressor
+    # The slope of several scores whose softmax are the probabilities; None where curves give them.
     softmax: float | None
+    # Otherwise the curve from each score to a probability; those of several scores are divided by their sum.
     curves: tuple[Logistic | Steps, ...]
-    exponential: bool = False
-    takes_exposure: bool = False
+    exponential: bool = False  # whether the prediction is the exponential of the score; then there is one
+    takes_exposure: bool = False  # whether this is a rate, which an exposure multiplies
+    # The cumulative hazard of a score of 0, where the prediction is how many times that of a row is.
     baseline: Baseline | None = None
 
     @property
@@ -102,21 +84,7 @@ def nonzero(coefs: FloatArray) -> list[tuple[int, float]]:
 
 
 def read_scoring(model: BaseRuleEnsemble) -> Scoring:
-    """Return what an export writes down of a fitted estimator.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
-
-    Examples
-    --------
-    >>> from rulegrove import RuleEnsembleClassifier
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> scoring = read_scoring(RuleEnsembleClassifier(n_candidates=50, random_state=0).fit(X, y))
-    >>> scoring.n_outputs, scoring.classes[0]
-    (3, 'Iris-setosa')
-    """
+    """Return what an export writes down of a fitted estimator."""
     if not isinstance(model, BaseRuleEnsemble):
         raise InvalidInputError(
             f"Only an estimator of rulegrove, such as a RuleEnsembleClassifier, can be exported; got a "
@@ -135,6 +103,7 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
     rules = {place: term for place in places if isinstance(term := fitted.terms[place], Rule)}
     linear = {place: term for place in places if isinstance(term := fitted.terms[place], Linear)}
     softmax, curves = _read_link(fitted.link, len(coefs))
+    of_rates = isinstance(model, RuleEnsembleRegressor) and fitted.inverse is not None and model.make_target().log_link
     return Scoring(
         features=fitted.features,
         intercepts=np.atleast_1d(np.asarray(fitted.intercept, dtype=np.float64)),
@@ -146,14 +115,9 @@ def read_scoring(model: BaseRuleEnsemble) -> Scoring:
         softmax=softmax,
         curves=curves,
         exponential=fitted.inverse is not None,
-        takes_exposure=fitted.inverse is not None and _takes_exposure(model),
+        takes_exposure=of_rates,
         baseline=model.baseline_ if isinstance(model, RuleEnsembleSurvival) else None,
     )
-
-
-def _takes_exposure(model: BaseRuleEnsemble) -> bool:
-    """Whether the predictions of a model may have an exposure: those of a hazard have none."""
-    return isinstance(model, RuleEnsembleRegressor) and model.make_target().log_link
 
 
 def check_exposure(scoring: Scoring, exposure: str | None) -> None:

@@ -26,27 +26,13 @@ _EXTRACTED: dict[Part, str] = {
 
 @dataclass(frozen=True)
 class Inputs:
-    """How a database reads a column.
+    """How a database reads a column."""
 
-    Attributes
-    ----------
-    number : str
-        A double of a number; a boolean is 0 or 1.
-    text : str
-        A category.
-    moment : str
-        The date or time, in UTC if it has a zone.
-    parts : mapping of part of a date to str
-        What such a time tells.
-    yes_no : str, optional
-        The double of a column that may be a boolean, where `number` takes none.
-    """
-
-    number: str
-    text: str
-    moment: str
-    parts: Mapping[Part, str] = field(default_factory=lambda: _EXTRACTED)
-    yes_no: str | None = None
+    number: str  # a double of a number; a boolean is 0 or 1
+    text: str  # a category
+    moment: str  # the date or time, in UTC if it has a zone
+    parts: Mapping[Part, str] = field(default_factory=lambda: _EXTRACTED)  # what such a time tells
+    yes_no: str | None = None  # the double of a column that may be a boolean, where `number` takes none
 
 
 def _days() -> str:

@@ -43,21 +43,7 @@ def write_query(
     exposure: str | None,
     hazards: Mapping[float, float],
 ) -> str:
-    """Return the query; see `to_sql`.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    database : Database
-    table : sequence of str
-        Parts of the name.
-    keep : sequence of str
-    outputs : sequence of {"score", "class", "probability", "prediction"}
-    exposure : str, optional
-        Column that multiplies what is predicted.
-    hazards : mapping of float to float
-        Cumulative hazard of a score of 0 at times.
-    """
+    """Return the query; see `to_sql`. `hazards` are cumulative ones of a score of 0 by times."""
     _check_names(scoring, database, exposure)
     query = _Query(database, table, keep)
     names = _write_scores(query, scoring, exposure)

@@ -25,41 +25,23 @@ _POWER_BITS = 50  # two to the power of this is a factor that SQLite reads exact
 
 @dataclass(frozen=True)
 class Database:
-    """What the exporter must know of a database.
+    """What the exporter must know of a database."""
 
-    Attributes
-    ----------
-    dialect : str
-        Its name in sqlglot.
-    nan : {"none", "equal", "tested", "largest"}
-        What it makes of NaN: has none; NaN equals itself, so that NULLIF finds it; only a function finds it; equal to
-        itself and larger than all numbers, and comparisons should see it instead of NULL, which is slower.
-    inputs : Inputs
-        How it reads columns.
-    folded : {"nothing", "ascii", "all"}
-        Which letters of quoted names are the same in upper and lower case.
-    bare_columns : bool
-        Whether ``rg_rows."count"`` counts the rows if there is no such column, so that columns stand without the table.
-        Elsewhere it is the table that tells a column from a text (SQLite) or from a result of the query (DuckDB).
-    cast_numbers : bool
-        Whether 1.5e0 is a decimal there and must be cast.
-    dyadic_numbers : bool
-        Whether its reader of decimals rounds badly, so that long ones are written as quotients of exact integers.
-    materialised : bool
-        Whether it must be told to compute a step once.
-    collation : str, optional
-        The collation that compares texts exactly, where columns may have another.
-    """
-
-    dialect: str
+    dialect: str  # its name in sqlglot
+    # What it makes of NaN: has none; NaN equals itself, so that NULLIF finds it; only a function finds it; equal to
+    # itself and larger than all numbers, and comparisons should see it instead of NULL, which is slower.
     nan: Literal["none", "equal", "tested", "largest"]
-    inputs: Inputs
+    inputs: Inputs  # how it reads columns
+    # Which letters of quoted names are the same in upper and lower case.
     folded: Literal["nothing", "ascii", "all"] = "nothing"
+    # Whether ``rg_rows."count"`` counts the rows if there is no such column, so that columns stand without the table.
+    # Elsewhere it is the table that tells a column from a text (SQLite) or from a result of the query (DuckDB).
     bare_columns: bool = False
-    cast_numbers: bool = False
+    cast_numbers: bool = False  # whether 1.5e0 is a decimal there and must be cast
+    # Whether its reader of decimals rounds badly, so that long ones are written as quotients of exact integers.
     dyadic_numbers: bool = False
-    materialised: bool = False
-    collation: str | None = None
+    materialised: bool = False  # whether it must be told to compute a step once
+    collation: str | None = None  # the collation that compares texts exactly, where columns may have another
 
     def number(self, value: float) -> exp.Expression:
         """Return a float that the database reads as exactly this double."""

@@ -28,24 +28,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """A function of the rows of mean zero: weighted conjunctions and linear terms, for each output.
+    """A function of the rows of mean zero: weighted conjunctions and linear terms, for each output."""
 
-    Attributes
-    ----------
-    places : ndarray of shape (n_conjunctions,)
-    coefs : ndarray of shape (n_outputs, n_conjunctions)
-    lines : tuple of (Linear, ndarray of shape (n_outputs,))
-    means : ndarray of shape (n_outputs,)
-        What to subtract.
-    size : float
-        Bound on what is added up, to tell a spread from rounding.
-    """
-
-    places: IntArray
-    coefs: FloatArray
-    lines: tuple[tuple[Linear, FloatArray], ...]
-    means: FloatArray
-    size: float
+    places: IntArray  # (n_conjunctions,)
+    coefs: FloatArray  # (n_outputs, n_conjunctions)
+    lines: tuple[tuple[Linear, FloatArray], ...]  # each with its coefficients, (n_outputs,)
+    means: FloatArray  # (n_outputs,): what to subtract
+    size: float  # bound on what is added up, to tell a spread from rounding
 
     def values(self, sample: Sample, rows: slice, bits: BitMatrix) -> FloatArray:
         """Return the effect on a block of rows, an ndarray of shape (n_outputs, n_rows)."""
@@ -64,14 +53,10 @@ class Ratio(NamedTuple):
 
 
 def measure_interactions(sample: Sample, sets: Sequence[tuple[int, ...]]) -> tuple[FloatArray, FloatArray]:
-    """H and spread of each set of attributes; one attribute stands for its interaction with all others.
+    """Return H and spread of each set of attributes; one attribute stands for its interaction with all others.
 
-    Returns
-    -------
-    h : ndarray of shape (n_sets,)
-        Roots of equations 44 (two attributes) and 45 (one) of Friedman and Popescu (2008), and their like for more.
-    spreads : ndarray of shape (n_sets,)
-        Standard deviation of the interaction over the rows.
+    H are the roots of equations 44 (two attributes) and 45 (one) of Friedman and Popescu (2008), and their like for
+    more. The spread is the standard deviation of the interaction over the rows.
     """
     needed = sorted({subset for chosen in sets if len(chosen) > 1 for subset in _subsets(chosen)})
     pure = {subset: _pure_pieces(sample, subset) for subset in needed}

@@ -25,21 +25,12 @@ SHOWN_NAMES = 8  # attributes that an error message lists
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A fitted model and the rows it is looked at on.
-
-    Attributes
-    ----------
-    model : RuleModel
-    columns : Columns
-    weights : ndarray of shape (n_rows,) or None
-        They add up to one; None for rows that all count the same.
-    remade : tuple of Remade
-        Lists from other rows in place of the model, as far as the fit has made any (`n_resamples`).
-    """
+    """A fitted model and the rows it is looked at on."""
 
     model: RuleModel
     columns: Columns
-    weights: FloatArray | None
+    weights: FloatArray | None  # (n_rows,): they add up to one; None for rows that all count the same
+    # Lists from other rows in place of the model, as far as the fit has made any (`n_resamples`).
     remade: tuple[Remade, ...] = ()
 
     def band(

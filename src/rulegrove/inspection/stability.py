@@ -52,17 +52,7 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 
 
 def compare_coverage(alike: BoolArray) -> float:
-    """Return how far two lists agree whose terms are paired one to one, as many as can be, with terms that are alike.
-
-    Parameters
-    ----------
-    alike : ndarray of shape (n_terms, n_others), bool
-
-    Examples
-    --------
-    >>> compare_coverage(np.array([[True, True], [True, False]])), compare_coverage(np.array([[True, True]]))
-    (1.0, 0.5)
-    """
+    """Return how far two lists agree, as many of their terms as can be being paired one to one with ones alike."""
     paired = int(np.count_nonzero(maximum_bipartite_matching(csr_array(alike)) >= 0)) if alike.size else 0
     return paired / (sum(alike.shape) - paired) if any(alike.shape) else 1.0
 
@@ -326,28 +316,15 @@ def _fit_all(
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """The terms of all fits, one after the other.
-
-    Attributes
-    ----------
-    ranked : list of RankedTerm
-    fits : ndarray of shape (n_terms,)
-        Which fit each term is of.
-    words, deciles : ndarray of shape (n_terms,)
-        Numbers that are equal for terms of the same words, and of the same deciles.
-    alike : ndarray of shape (n_terms, n_terms), bool
-        Which terms hold on nearly the same rows.
-    shares : ndarray of shape (n_terms,)
-        Share of the importance of its model.
-    features : tuple of Feature
-    """
+    """The terms of all fits, one after the other."""
 
     ranked: list[RankedTerm]
-    fits: IntArray
+    fits: IntArray  # (n_terms,): which fit each term is of
+    # words, deciles (n_terms,): numbers that are equal for terms of the same words, and of the same deciles.
     words: IntArray
     deciles: IntArray
-    alike: BoolArray
-    shares: FloatArray
+    alike: BoolArray  # (n_terms, n_terms): which terms hold on nearly the same rows
+    shares: FloatArray  # (n_terms,): share of the importance of its model
     features: tuple[Feature, ...]
 
     def count_fits(self, places: IntArray) -> int:
@@ -410,10 +387,7 @@ def _number(names: Iterable[Hashable]) -> IntArray:
 def _find_families(terms: _Terms) -> list[IntArray]:
     """Gather terms around the rules of the most fits, then the shortest: each joins the first one it is like.
 
-    Returns
-    -------
-    list of ndarray
-        Positions of the terms of each family, those that are the representative first.
+    The positions of a family's terms begin with those that are the representative.
     """
 
     def rank(own: IntArray) -> tuple[int, int, str]:

@@ -17,25 +17,16 @@ LEVEL = 0.95  # of the intervals
 
 @dataclass(frozen=True, eq=False)
 class Tenths:
-    """Parts of the rows, the lowest predictions first.
+    """Parts of the rows, the lowest predictions first."""
 
-    Attributes
-    ----------
-    predicted : ndarray of shape (n_parts,)
-        Mean of what was predicted in each.
-    observed : ndarray of shape (n_parts,)
-        What came true: a mean, a share of rows, or a share by Kaplan and Meier's estimate; NaN where it is not known.
-    low, high : ndarray of shape (n_parts,)
-        Ends of its 95 % interval.
-    sizes : ndarray of shape (n_parts,)
-        Rows in each.
-    """
-
-    predicted: FloatArray
+    predicted: FloatArray  # (n_parts,): mean of what was predicted in each
+    # (n_parts,): what came true: a mean, a share of rows, or a share by Kaplan and Meier's estimate; NaN where it is
+    # not known.
     observed: FloatArray
+    # low, high (n_parts,): ends of its 95 % interval.
     low: FloatArray
     high: FloatArray
-    sizes: IntArray
+    sizes: IntArray  # (n_parts,): rows in each
 
     __repr__ = short_repr
 
@@ -45,20 +36,8 @@ def count_means(
 ) -> Tenths:
     """Compare means of numbers or rates, with Student's intervals.
 
-    Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures.
-
-    Parameters
-    ----------
-    observed, predicted : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,), optional
-        Of rates their exposure, or what stands for it in the loss.
-    n_parts : int
-
-    Examples
-    --------
-    >>> found = count_means(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 7.0, 7.0]), n_parts=2)
-    >>> found.predicted, found.observed, found.sizes
-    (array([2., 7.]), array([2., 7.]), array([2, 2]))
+    Rows may vary in how far they are from the mean of their part, as rates do that stand for different exposures, which
+    are their weights.
     """
     observed, predicted, own = _take_counted(weights, observed, predicted)
     parts = deal_evenly(predicted, own, n_parts)
@@ -76,19 +55,7 @@ def count_means(
 def count_below(
     observed: FloatArray, predicted: FloatArray, weights: FloatArray | None = None, n_parts: int = 10
 ) -> Tenths:
-    """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals.
-
-    Parameters
-    ----------
-    observed, predicted : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,), optional
-    n_parts : int
-
-    Examples
-    --------
-    >>> count_below(np.array([1.0, 3.0, 6.0, 8.0]), np.array([2.0, 2.0, 9.0, 9.0]), n_parts=2).observed
-    array([0.5, 1. ])
-    """
+    """Tell which share of rows is at most at a predicted quantile, with Wilson's intervals."""
     observed, predicted, own = _take_counted(weights, observed, predicted)
     parts = deal_evenly(predicted, own, n_parts)
     weight, said, below, squared = _sum(parts, own, own * predicted, own * (observed <= predicted), own**2)
@@ -106,20 +73,8 @@ def count_survivors(
 ) -> Tenths:
     """Compare the predicted chance to be without the event at a moment with Kaplan and Meier's estimate, by risk.
 
-    Parameters
-    ----------
-    times : SurvivalTimes
-    risks : ndarray of shape (n_rows,)
-        How many times the hazard of a row is that of the baseline.
-    baseline : Baseline
-    moment : float
-    weights : ndarray of shape (n_rows,), optional
-    n_parts : int
-
-    Returns
-    -------
-    Tenths
-        The lowest chance first. Parts whose rows were not watched for so long have no estimate.
+    The risk of a row is how many times its hazard is that of the baseline. The lowest chance comes first. Parts whose
+    rows were not watched for so long have no estimate.
     """
     if weights is not None:
         times = times.take(weights > 0.0)
@@ -139,14 +94,7 @@ def count_survivors(
 
 
 def choose_moment(times: SurvivalTimes) -> float:
-    """Return the median time of the events; of rows without any the median time.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> choose_moment(read_survival(([1, 2, 4, 9], [1, 1, 1, 0])))
-    2.0
-    """
+    """Return the median time of the events; of rows without any the median time."""
     own = times.time[times.event] if times.event.any() else times.time
     return float(np.median(own))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -36,6 +37,8 @@ class Display(ABC):
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
+
+    __repr__ = short_repr
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the numbers.

@@ -39,25 +39,13 @@ WIDEST = 300.0  # logarithms that are shown
 
 
 def escape(text: Any) -> str:
-    r"""Return text that matplotlib draws as it is: a dollar sign starts no formula.
-
-    Examples
-    --------
-    >>> escape("price_$ > 3 and cost_$ <= 4")
-    'price_\\$ > 3 and cost_\\$ <= 4'
-    """
+    r"""Return text that matplotlib draws as it is: a dollar sign starts no formula."""
     return str(text).replace("$", r"\$")
 
 
-def signed(value: float, digits: int = 2) -> str:
-    """Return a number with its sign, a true minus.
-
-    Examples
-    --------
-    >>> signed(-0.1234), signed(12.0)
-    ('−0.12', '+12')
-    """
-    return f"{value:+.{digits}g}".replace("-", "\N{MINUS SIGN}")
+def signed(value: float) -> str:
+    """Return a number with its sign, a true minus."""
+    return f"{value:+.2g}".replace("-", "\N{MINUS SIGN}")
 
 
 def wrap(text: str, width: int, max_lines: int | None = None) -> str:
@@ -83,6 +71,11 @@ def wrap(text: str, width: int, max_lines: int | None = None) -> str:
             last = lines[max_lines - 1]
             lines[max_lines - 1 :] = [f"{last} …" if len(last) <= width - 2 else f"{last[: width - 1].rstrip()}…"]
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def count_shown(n_shown: int, n_all: int, noun: str) -> str:
+    """Say how many of some things are shown, if not all."""
+    return f" ({n_shown} of {n_all} {noun})" if n_shown < n_all else ""
 
 
 def style_size(name: FontName) -> float:
@@ -117,22 +110,10 @@ def text_width(texts: Sequence[str], size: float) -> float:
 
 
 def fit_texts(texts: Sequence[str], width: float, height: float, size: float) -> tuple[list[str], float]:
-    """Wrap texts and find the largest font at which each fits into a box.
+    """Wrap texts and find the largest font, up to `size`, at which each fits into a box; all is in points.
 
-    Parameters
-    ----------
-    texts : sequence of str
-    width, height : float
-        The box, in points.
-    size : float
-        Largest font, in points.
-
-    Returns
-    -------
-    texts : list of str
-        Wrapped. Where a much smaller font would be needed they end in an ellipsis; where even that takes more than the
-        height of a box, only every so many is left.
-    size : float
+    Where a much smaller font would be needed they end in an ellipsis; where even that takes more than the height of a
+    box, only every so many is left.
     """
     longest_word = max((len(word) for text in texts for word in text.split()), default=0)
     least = min(max(_SHRINK * size, SMALLEST), size)
@@ -165,10 +146,7 @@ def rows_size(labels: Sequence[str], least_lines: float = 1.0) -> tuple[float, f
 def label_rows(ax: "Axes", labels: Sequence[str]) -> float:
     """Write labels beside rows 0, 1, 2, ... from the top; what stands below the axes must be there already.
 
-    Returns
-    -------
-    float
-        Points of width that are left for what the rows show.
+    The points of width that are left for what the rows show are returned.
     """
     ax.set_yticks([])
     ax.set_ylim(len(labels) - 0.4, -0.6)
@@ -185,17 +163,7 @@ def label_rows(ax: "Axes", labels: Sequence[str]) -> float:
 
 
 def write_values(ax: "Axes", bars: "BarContainer", texts: Sequence[str], width: float) -> None:
-    """Write a number at the end of each row's bar and make room for it; none where there is no room.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    bars : BarContainer
-        One bar for each row.
-    texts : sequence of str
-    width : float
-        Points of width that the bars have.
-    """
+    """Write a number at the end of each row's bar and make room for it; none where there is no room."""
     starts, lengths = np.array([(bar.get_x(), bar.get_width()) for bar in bars]).T
     low, high = min(0.0, *starts, *(starts + lengths)), max(0.0, *starts, *(starts + lengths))
     sides = np.array([(lengths < 0.0).any(), (lengths >= 0.0).any()])

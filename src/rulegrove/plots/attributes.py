@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -22,12 +21,7 @@ BRIGHT = 0.46875  # share of the largest number from which black reads better th
 LONGEST_NAME = 24  # letters of an attribute's name beside a matrix
 
 
-def _count_attributes(n_shown: int, n_all: int) -> str:
-    """Say how many of the attributes are shown, if not all."""
-    return f" ({n_shown} of {n_all} attributes)" if n_shown < n_all else ""
-
-
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ImportanceDisplay(Display):
     """Importance of the attributes as bars, with whiskers where the fit has made lists anew (`n_resamples`).
 
@@ -62,8 +56,6 @@ class ImportanceDisplay(Display):
     top: int = 20
     low: FloatArray | None = None
     high: FloatArray | None = None
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -122,7 +114,7 @@ class ImportanceDisplay(Display):
             return
         lengths, names = self.importances[order], [self.names[place] for place in order]
         bars = ax.barh(range(order.size), lengths, 0.62, color=BLUE)
-        _labels.label_axis(ax, "x", f"{self.rows}{_count_attributes(order.size, len(self.names))}")
+        _labels.label_axis(ax, "x", f"{self.rows}{_labels.count_shown(order.size, len(self.names), 'attributes')}")
         if self.low is not None and self.high is not None:
             low, high = self.low[order], self.high[order]
             style = {"fmt": "none", "ecolor": ink(ax), "elinewidth": 1.2, "capsize": 3.0}
@@ -133,7 +125,7 @@ class ImportanceDisplay(Display):
         _labels.finish_bars(ax, bars, names, [f"{length:.2g}" for length in lengths])
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class InteractionDisplay(Display):
     """H statistics of the pairs of attributes as a matrix.
 
@@ -164,8 +156,6 @@ class InteractionDisplay(Display):
     pairs: FloatArray
     total: FloatArray
     top: int = 20
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -222,7 +212,7 @@ class InteractionDisplay(Display):
         image = ax.imshow(cells, cmap=HEAT_MAP, vmin=0.0, aspect="equal")
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
-        text = f"H of the pair{_count_attributes(order.size, len(self.names))}"
+        text = f"H of the pair{_labels.count_shown(order.size, len(self.names), 'attributes')}"
         _labels.add_colour_bar(ax, image, text, (1.02, 0.12, 0.04, 0.8))
         for _ in range(2):  # names take room from the cells: once to see what is left, once in the right size
             _labels.label_categories(ax, "y", names[1:])

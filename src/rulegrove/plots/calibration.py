@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.calibration import calibration_curve
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators._intervals import estimate_shares
@@ -26,7 +25,7 @@ STRIP = 0.28  # height of the strip of counts below the diagram
 TALLEST_BAR = 0.17
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
     """Predicted probabilities beside what came true: a reliability diagram with counts.
 
@@ -60,8 +59,6 @@ class CalibrationDisplay(Display):
     intervals: FloatArray
     counts: IntArray
     target: str | None
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import AnyArray, FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import Sample, check_model, check_target, read_sample
@@ -23,7 +22,7 @@ RUG_POINTS = 200
 SPREAD = 0.7  # of a category's row that the classes take, where each has a whisker
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DependenceDisplay(Display):
     """Mean score as one or two attributes vary and all others stay as they are in the data.
 
@@ -81,8 +80,6 @@ class DependenceDisplay(Display):
     missing_band: FloatArray | None = None
     axis: str = "Mean score"
     multiplies: bool = False
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

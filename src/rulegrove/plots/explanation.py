@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.estimators.explanation import RowExplanation
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ExplanationDisplay(Display):
     """From the intercept to the score of one row, a bar for what each term added.
 
@@ -55,8 +54,6 @@ class ExplanationDisplay(Display):
     row: RowExplanation
     top: int = 10
     predicted: str = "prediction"
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

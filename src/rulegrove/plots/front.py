@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.exceptions import InvalidInputError
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 STEPS = (1, 2, 5)  # of a decade that have a number on the axis
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FrontDisplay(Display):
     """Error of held-out rows against the number of terms, with the chosen length and the large model.
 
@@ -57,8 +56,6 @@ class FrontDisplay(Display):
     chosen: int
     measure: str
     each: str = ""
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray, IntArray
 from rulegrove.estimators._base import BaseRuleEnsemble
 from rulegrove.inspection._sample import check_model, check_target, refer_to
@@ -33,7 +32,7 @@ LOSS_WORDS = {
 }
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Coefficients along the path, from the model without terms to the dense end.
 
@@ -79,8 +78,6 @@ class PathDisplay(Display):
     target: str | None = None
     top: int = 6
     of_number: bool = False
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -142,7 +139,7 @@ class PathDisplay(Display):
         legend_below(ax, entries)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SelectionDisplay(Display):
     """Held-out error and number of terms along the path, with the chosen point.
 
@@ -187,8 +184,6 @@ class SelectionDisplay(Display):
     rule: str
     loss: str = "squared"
     loss_of: str = ""
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

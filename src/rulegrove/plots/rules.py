@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove.design.linear import RULE_SCALE
 from rulegrove.design.terms import Term
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 NO_TERMS = "The model has no terms; it is its intercept alone."
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RulesDisplay(Display):
     """The most important terms of a model as bars.
 
@@ -74,8 +73,6 @@ class RulesDisplay(Display):
     predicted: str = "the prediction"
     axis: str = "Importance"
 
-    __repr__ = short_repr
-
     @classmethod
     def from_estimator(
         cls, model: BaseRuleEnsemble, *, target: Any = None, top: int = 20, ax: "Axes | None" = None
@@ -121,12 +118,12 @@ class RulesDisplay(Display):
     def _draw(self, ax: "Axes") -> None:
         texts = self._texts
         if not texts:
-            _labels.say(ax, "The model has no terms; it is its intercept alone.")
+            _labels.say(ax, NO_TERMS)
             return
         coefs = self.coefs[: self.top]
         colours = np.where(coefs > 0, BLUE, VERMILION).tolist()
         bars = ax.barh(range(len(texts)), self.importances[: self.top], 0.62, color=colours)
-        _labels.label_axis(ax, "x", f"{self.axis}{_count_terms(len(texts), len(self.rules))}")
+        _labels.label_axis(ax, "x", f"{self.axis}{_labels.count_shown(len(texts), len(self.rules), 'terms')}")
         entries = _labels.group_bars(bars, coefs > 0, (self._meaning(True), self._meaning(False)))
         if any(term.returns is not None for term in self.rules[: self.top]):
             (entries["of lists from other rows have it"],) = ax.plot(
@@ -159,7 +156,7 @@ class RulesDisplay(Display):
         return term.speaks_for is not None and term.coefficients is not None and self.target is None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ComparisonDisplay(Display):
     """Coefficients of the same rules in several models, side by side.
 
@@ -203,8 +200,6 @@ class ComparisonDisplay(Display):
     target: str | None = None
     top: int = 10
     axis: str = "Coefficient"
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimators(
@@ -264,7 +259,8 @@ class ComparisonDisplay(Display):
         ax.axvline(0.0, color=_display.ink(ax), linewidth=0.8)
         ax.margins(x=0.03)
         toward = "" if self.target is None else f", positive speaks for {self.target}"
-        _labels.label_axis(ax, "x", f"{self.axis}{toward}{_count_terms(len(texts), len(self.texts))}")
+        shown = _labels.count_shown(len(texts), len(self.texts), "terms")
+        _labels.label_axis(ax, "x", f"{self.axis}{toward}{shown}")
         _labels.legend_below(ax, entries, n_columns=len(self.names), rows=texts)
         _labels.label_rows(ax, texts)
 
@@ -281,11 +277,6 @@ def _name_importance(model: BaseRuleEnsemble, target: Any) -> str:
     if model.model_.numbers:
         return "Importance for all numbers together"
     return f"Importance for {refer_to(model, check_target(model, target))}" if model.model_.outputs else "Importance"
-
-
-def _count_terms(n_shown: int, n_all: int) -> str:
-    """Say how many of the terms are shown, if not all."""
-    return f" ({n_shown} of {n_all} terms)" if n_shown < n_all else ""
 
 
 def _name_by_solver(models: Sequence[BaseRuleEnsemble]) -> dict[str, BaseRuleEnsemble]:

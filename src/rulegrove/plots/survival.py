@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -27,7 +26,7 @@ COLOURS = (BLUE, VERMILION)
 NAMES = ("holds", "does not")  # of the groups, beside the numbers at risk
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SurvivalDisplay(Display):
     """Kaplan-Meier curves of the rows where a rule holds and of those where it does not.
 
@@ -63,8 +62,6 @@ class SurvivalDisplay(Display):
     curves: tuple[SurvivalCurve | None, ...]
     predicted: tuple[FloatArray | None, ...]
     times: FloatArray
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(
@@ -189,19 +186,7 @@ class SurvivalDisplay(Display):
 
 
 def mean_survival(risks: FloatArray, hazards: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean over rows of their predicted survival functions at the times of a baseline.
-
-    Parameters
-    ----------
-    risks, weights : ndarray of shape (n_rows,)
-    hazards : ndarray of shape (n_times,)
-        Cumulative, of a risk of 1.
-
-    Examples
-    --------
-    >>> mean_survival(np.array([1.0, 2.0]), np.array([0.0, 0.5]), np.ones(2)).round(3)
-    array([1.   , 0.487])
-    """
+    """Return the mean over rows of their predicted survival functions, from the cumulative hazards of a risk of 1."""
     total, shares = float(weights.sum()), np.zeros(len(hazards))
     for start in range(0, len(risks), BLOCK):
         own = slice(start, start + BLOCK)

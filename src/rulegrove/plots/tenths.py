@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import FloatArray
 from rulegrove._validation import check_weights
 from rulegrove.estimators._base import BaseRuleEnsemble
@@ -29,7 +28,7 @@ MARGIN = 0.05  # of the range of the axes
 MARKS = "osD^v<"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TenthsDisplay(Display):
     """Predictions beside what came true, in tenths of the rows by what was predicted.
 
@@ -68,8 +67,6 @@ class TenthsDisplay(Display):
     axes: tuple[str, str]
     levels: tuple[float, ...] = ()
     is_share: bool = False
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulegrove._reprs import short_repr
 from rulegrove._typing import BoolArray, FloatArray, IntArray
 from rulegrove.estimators.attributes import RuleAttributeSelector
 from rulegrove.exceptions import InvalidInputError
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class VotesDisplay(Display):
     """How many repetitions voted for each attribute, and which attributes were kept.
 
@@ -49,8 +48,6 @@ class VotesDisplay(Display):
     kept: BoolArray
     min_votes: int | None = None
     top: int = 60
-
-    __repr__ = short_repr
 
     @classmethod
     def from_estimator(cls, selector: Any, *, top: int = 60, ax: "Axes | None" = None) -> Self:

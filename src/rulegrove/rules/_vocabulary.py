@@ -10,18 +10,7 @@ from rulegrove.rules.rule import ANY_OTHER, write_label
 
 
 class Spellings:
-    """Words, and what each may stand for; however many there are, those at a place of a text are found at once.
-
-    Parameters
-    ----------
-    meanings : iterable of (str, int)
-
-    Examples
-    --------
-    >>> spellings = Spellings([("age", 0), ("income", 1), ("age of car", 2)])
-    >>> list(spellings.at("age of car > 3", 0))
-    [(0, 3), (2, 10)]
-    """
+    """Words, and what each may stand for; however many there are, those at a place of a text are found at once."""
 
     def __init__(self, meanings: Iterable[tuple[str, int]]):
         self._meanings: dict[str, list[int]] = {}
@@ -66,12 +55,7 @@ class Spellings:
 
 
 class Labels:
-    """The categories of an attribute, as rules print them and as people type them.
-
-    Parameters
-    ----------
-    feature : Feature
-    """
+    """The categories of an attribute, as rules print them and as people type them."""
 
     def __init__(self, feature: Feature):
         labels = feature.categories or ()
@@ -90,12 +74,7 @@ class Labels:
 
 
 class Vocabulary:
-    """The names of attributes and the labels of their categories.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-    """
+    """The names of attributes and the labels of their categories."""
 
     def __init__(self, features: Sequence[Feature]):
         self.features = features

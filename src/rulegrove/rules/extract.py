@@ -18,39 +18,17 @@ GOLDEN = 0.6180339887498949  # the first of its multiples modulo 1, in their ord
 def extract_rules(forest: Forest) -> tuple[Rule, ...]:
     """Turn each non-root node into the rule that its path from the root spells.
 
-    Bounds on one attribute merge; a rule met twice is kept where it was met first. A tree of t leaves gives
-    2(t - 1) rules (the paper, section 2.2).
-
-    Parameters
-    ----------
-    forest : Forest
-        Grown trees.
-
-    Returns
-    -------
-    tuple of Rule
-        Distinct rules in the order of their nodes.
+    Bounds on one attribute merge; a rule met twice is kept where it was met first. A tree of t leaves gives 2(t - 1)
+    rules (the paper, section 2.2).
     """
     return _collect(forest, np.arange(forest.n_nodes), forest.n_nodes)
 
 
 def draw_rules(forest: Forest, n_rules: int) -> tuple[Rule, ...]:
-    """Take rules from all trees alike, those near the roots first.
+    """Take at most so many distinct rules from all trees alike, those near the roots first.
 
-    The first node of every tree, then the second of every tree, and so on until there are enough distinct rules. Where
-    they run out among nodes of equal place, the trees that still give one lie evenly among all.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees whose nodes stand level by level.
-    n_rules : int
-        Most rules to take.
-
-    Returns
-    -------
-    tuple of Rule
-        Distinct rules.
+    The first node of every tree, whose nodes stand level by level, then the second of every tree, and so on until there
+    are enough rules. Where they run out among nodes of equal place, the trees that still give one lie evenly among all.
     """
     sizes = np.diff([*forest.roots, forest.n_nodes])
     tree = np.repeat(np.arange(forest.n_trees), sizes)

@@ -18,27 +18,18 @@ from rulegrove.rules.rule import Rule
 def parse_rule(text: str, features: Sequence[Feature]) -> Rule:
     """Read a rule from words.
 
-    Conditions are joined by ``and`` (or ``&``). A number is compared by ``>``, ``>=``, ``<``, ``<=``, ``=``, or lies
-    in ``30 < age <= 40``, and so does a date: ``sold > 2024-02-29``. ``x >= 3`` becomes ``x > t`` for the double t
-    before 3, and ``x < 3`` becomes ``x <= t``, which says the same of every double. A category is ``colour = red``,
-    ``colour != red``, ``colour in {red, 'dark blue'}`` or ``not in``; ``!=`` and ``not in`` mean the other categories
-    that the attribute has, and ``any other`` is the one of all labels that were pooled. A truth value is its name,
-    ``is_member`` or ``not is_member``. ``==`` says the same as ``=``. Any attribute can be asked whether it
-    ``is missing`` or ``is known``, and ``or missing`` lets missing values satisfy a condition. Names and categories can
-    be put in backticks or quotes.
+    Conditions are joined by ``and`` (or ``&``). A number is compared by ``>``, ``>=``, ``<``, ``<=``, ``=``, or lies in
+    ``30 < age <= 40``, and so does a date: ``sold > 2024-02-29``. ``x >= 3`` becomes ``x > t`` for the double t before
+    3, and ``x < 3`` becomes ``x <= t``, which says the same of every double. A category is ``colour = red``, ``colour
+    != red``, ``colour in {red, 'dark blue'}`` or ``not in``; ``!=`` and ``not in`` mean the other categories that the
+    attribute has, and ``any other`` is the one of all labels that were pooled. A truth value is its name, ``is_member``
+    or ``not is_member``. ``==`` says the same as ``=``. Any attribute can be asked whether it ``is missing`` or ``is
+    known``, and ``or missing`` lets missing values satisfy a condition. Names and categories can be put in backticks or
+    quotes.
 
-    Parameters
-    ----------
-    text : str
-    features : sequence of Feature
-        The attributes of the table.
-
-    Returns
-    -------
-    Rule
-        ``parse_rule(rule.text(features), features) == rule`` for every rule that a value can satisfy, unless names make
-        two rules print alike: such a text is refused. Of a date the rule is the same on every day, of a truth value for
-        true and false.
+    ``parse_rule(rule.text(features), features) == rule`` for every rule that a value can satisfy, unless names make two
+    rules print alike: such a text is refused. Of a date the rule is the same on every day, of a truth value for true
+    and false.
 
     Examples
     --------
@@ -57,14 +48,7 @@ def parse_rule(text: str, features: Sequence[Feature]) -> Rule:
 
 
 def read_rules(rules: Any, features: Sequence[Feature]) -> tuple[Rule, ...]:
-    """Return rules that are given as words or records, each once.
-
-    Parameters
-    ----------
-    rules : sequence of str or Rule
-    features : sequence of Feature
-        The attributes of the table.
-    """
+    """Return rules that are given as words or records, each once."""
     if isinstance(rules, (str, Rule)):
         raise InvalidInputError("`rules` must be a list of rules; put the only one in brackets: rules=[...].")
     found: dict[Rule, None] = {}

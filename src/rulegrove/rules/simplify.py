@@ -14,18 +14,10 @@ ROUNDING = 1e-12  # share of the total weight that sums of float weights may be 
 
 @dataclass(frozen=True, slots=True)
 class Simplified:
-    """Which of many rules to keep, and what else they could be called.
+    """Which of many rules to keep, and what else they could be called."""
 
-    Attributes
-    ----------
-    kept : ndarray of shape (n_kept,)
-        Positions of the kept rules, in the order of the rules.
-    aliases : tuple of tuple of Alias
-        For each kept rule the dropped ones it stands for.
-    """
-
-    kept: IntArray
-    aliases: tuple[tuple[Alias, ...], ...]
+    kept: IntArray  # (n_kept,): positions of the kept rules, in the order of the rules
+    aliases: tuple[tuple[Alias, ...], ...]  # for each kept rule the dropped ones it stands for
 
 
 def simplify(
@@ -33,24 +25,11 @@ def simplify(
 ) -> Simplified:
     """Keep the simplest of the rules that are equal or complementary on the training rows.
 
-    With r and 1 - r both present the lasso has no unique answer. Two rules are equal when they share what
-    each has, complementary when they share nothing and leave nothing out. The Gram shows both, so no second pass over
-    the rows is needed, and with unit weights its integers make the comparison exact. The shorter rule is kept, then the
-    one with the larger support, then the earlier one; rules that hold for all rows or none are dropped.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-    shared : ndarray of shape (n_rules, n_rules)
-        Rows on which both rules hold, or their weight.
-    total : float
-        All training rows, or their weight.
-    forced : ndarray of shape (n_rules,), optional
-        Rules that stand for all that are equal to them, however simple those are.
-
-    Returns
-    -------
-    Simplified
+    With r and 1 - r both present the lasso has no unique answer. Two rules are equal when they share what each has,
+    complementary when they share nothing and leave nothing out. The Gram shows both, so no second pass over the rows is
+    needed: `shared` are the rows on which both rules hold, or their weight, of `total` in all, and with unit weights
+    its integers make the comparison exact. The shorter rule is kept, then the one with the larger support, then the
+    earlier one; rules that hold for all rows or none are dropped. Forced rules stand for all that are equal to them.
 
     Examples
     --------
@@ -94,40 +73,14 @@ def thin(
     among: IntArray | None = None,
     strengths: FloatArray | None = None,
 ) -> IntArray:
-    """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way.
+    """Keep rules that differ: none is correlated with a simpler one by more than a limit, either way; 1 keeps all.
 
     Trees see much the same rows, so their rules come in families whose columns hardly differ. A fit gains nothing from
-    the whole family, and its list of rules is shorter and steadier without.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-    shared : ndarray of shape (n_rules, n_rules)
-        Rows on which both rules hold, or their weight.
-    total : float
-        All training rows, or their weight.
-    max_correlation : float
-        Between 0 and 1; 1 keeps all.
-    forced : ndarray of shape (n_rules,), optional
-        Rules that are kept whatever the others are, and others are compared with.
-    among : ndarray of shape (n_chosen,), optional
-        Positions of the rules to choose from, without constants; all by default.
-    strengths : ndarray of shape (n_rules,), optional
-        How much each rule says of the target: of rules of the same length the strongest speaks for its family. By
-        default it is the one of the largest support.
-
-    Returns
-    -------
-    ndarray of shape (n_kept,)
-        Positions of the kept rules, in the order of the rules.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.rules.rule import Condition, Rule
-    >>> rules = [Rule((Condition(0, upper=bound),)) for bound in (1.0, 2.0, 9.0)]
-    >>> thin(rules, np.array([[40, 40, 40], [40, 42, 42], [40, 42, 80]]), 100, 0.9)
-    array([1, 2])
+    the whole family, and its list of rules is shorter and steadier without. Rows are counted as in `simplify`. Forced
+    rules are kept whatever the others are, and others are compared with them. `among` are the positions of the rules to
+    choose from, without constants, and `strengths` how much each rule says of the target: of rules of the same length
+    the strongest speaks for its family, by default the one of the largest support. The positions of the kept rules are
+    returned.
     """
     among = np.arange(len(rules)) if among is None else among
     if max_correlation >= 1.0 or not among.size:

@@ -14,14 +14,7 @@ _GAIN = 1e-10  # of the loss that a change of points must bring, likewise
 
 @njit(nogil=True, error_model="numpy")
 def add_up_loss(weights: FloatArray, goals: FloatArray, level: float, slope: float) -> float:
-    """Return the log loss of the curve ``level + slope * place``, summed over places.
-
-    Parameters
-    ----------
-    weights, goals : ndarray of shape (n_places,)
-        Rows of each total, and how many of them are of the class.
-    level, slope : float
-    """
+    """Return the log loss of the curve ``level + slope * place``; of the rows of a total `goals` are of the class."""
     loss = 0.0
     for place in range(len(weights)):
         if weights[place] > 0.0:
@@ -34,12 +27,7 @@ def add_up_loss(weights: FloatArray, goals: FloatArray, level: float, slope: flo
 def solve_curve(weights: FloatArray, goals: FloatArray, curve: FloatArray) -> float:
     """Find the curve of least log loss that does not fall, by Newton's method, and return that loss.
 
-    Parameters
-    ----------
-    weights, goals : ndarray of shape (n_places,)
-        As in `add_up_loss`; neither all rows nor none are of the class.
-    curve : ndarray of shape (2,)
-        Level and slope: where to begin, and what is found.
+    Neither all rows nor none are of the class. `curve` has level and slope: where to begin, and what is found.
     """
     rows, of_class = weights.sum(), goals.sum()
     level, slope = curve[0], curve[1]
@@ -87,17 +75,7 @@ def solve_curve(weights: FloatArray, goals: FloatArray, curve: FloatArray) -> fl
 
 @njit(nogil=True, error_model="numpy")
 def count_totals(totals: IntArray, weights: FloatArray, goals: FloatArray, low: int, counted: FloatArray) -> None:
-    """Add up lines by their totals.
-
-    Parameters
-    ----------
-    totals : ndarray of shape (n_lines,)
-    weights, goals : ndarray of shape (n_lines,)
-    low : int
-        The least total there can be.
-    counted : ndarray of shape (2, n_places)
-        Weights and goals of each total, written.
-    """
+    """Write the weights and the goals of each total, `low` being the least that there can be."""
     counted[:] = 0.0
     for line in range(len(totals)):
         place = totals[line] - low
@@ -111,14 +89,8 @@ def measure_points(
 ) -> float:
     """Return the least log loss of a card with given points; its curve, over totals counted from 0, is written.
 
-    Parameters
-    ----------
-    held : ndarray of shape (n_rules, n_lines)
-        Where rules hold.
-    weights, goals : ndarray of shape (n_lines,)
-    points : ndarray of shape (n_rules,)
-    curve : ndarray of shape (2,)
-        Level of a total of 0 and slope of a point: where to begin, and what is found.
+    `held` tells for each rule where it holds. `curve` has the level of a total of 0 and the slope of a point, to begin
+    with.
     """
     low = high = 0
     for rule in range(len(points)):
@@ -148,17 +120,7 @@ def change_points(
 ) -> float:
     """Change points one at a time, and two by one point each, as long as the log loss falls; return it.
 
-    Parameters
-    ----------
-    held : ndarray of shape (n_rules, n_lines)
-        Where rules hold.
-    weights, goals : ndarray of shape (n_lines,)
-    low, high : int
-        The fewest and the most points of a rule.
-    points : ndarray of shape (n_rules,)
-        Where to begin, and what is found.
-    curve : ndarray of shape (2,)
-        As in `measure_points`.
+    A rule has from `low` to `high` points. `points` and `curve` are where to begin, and what is found.
     """
     n_rules = len(points)
     least_gain = _GAIN * weights.sum()

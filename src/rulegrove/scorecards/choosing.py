@@ -29,15 +29,7 @@ def own_rules(model: RuleModel, output: int, max_rules: int) -> tuple[Rule, ...]
 
 
 def list_candidates(model: BaseRuleEnsemble, columns: Columns, rows: IntArray) -> tuple[Rule, ...]:
-    """Return the rules of the large model behind a list, and thresholds in the place of its lines.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier
-    columns : Columns
-    rows : ndarray of shape (n_rows,)
-        Those whose values tell where thresholds lie.
-    """
+    """Return the rules of the large model behind a list, and thresholds, by some rows, in the place of its lines."""
     large = model.model_ if model.front_ is None else model.front_[-1].fitted.model
     rules = dict.fromkeys(term for term in large.terms if isinstance(term, Rule))
     for line in large.terms:
@@ -51,44 +43,24 @@ def list_candidates(model: BaseRuleEnsemble, columns: Columns, rows: IntArray) -
 
 @dataclass(frozen=True, eq=False)
 class _Chosen:
-    """Some rules, the patterns that they cut the rows into, and their exact weights.
-
-    Attributes
-    ----------
-    rules : tuple of int
-    lines : ndarray of shape (n_rows,)
-        Pattern of each row.
-    patterns : Patterns
-    weighed : Weighed
-    """
+    """Some rules, the patterns that they cut the rows into, and their exact weights."""
 
     rules: tuple[int, ...]
-    lines: IntArray
+    lines: IntArray  # (n_rows,): pattern of each row
     patterns: Patterns
     weighed: Weighed
 
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """Rules to choose from, on the rows that choose.
+    """Rules to choose from, on the rows that choose."""
 
-    Attributes
-    ----------
-    held : ndarray of shape (n_rows, n_rules)
-        Where rules hold.
-    weights, goals : ndarray of shape (n_rows,)
-        Goals are weights times shares.
-    values : ndarray of shape (n_rows, n_rules), float32
-        `held` in the form that is fast to multiply.
-    signs : tuple of bool
-        Whether rules may speak against the class, and for it.
-    """
-
-    held: ByteArray
+    held: ByteArray  # (n_rows, n_rules): where rules hold
+    # weights, goals (n_rows,): goals are weights times shares.
     weights: FloatArray
     goals: FloatArray
-    values: AnyArray
-    signs: tuple[bool, bool]
+    values: AnyArray  # (n_rows, n_rules): `held` in the form that is fast to multiply
+    signs: tuple[bool, bool]  # whether rules may speak against the class, and for it
 
     def begin(self) -> _Chosen:
         """Return no rules."""
@@ -140,27 +112,8 @@ def choose_rules(
 ) -> tuple[int, ...]:
     """Choose rules one by one, each the one that says most beside those before it; then swap what others say better.
 
-    Parameters
-    ----------
-    held : ndarray of shape (n_rows, n_rules)
-        Where rules hold.
-    weights : ndarray of shape (n_rows,)
-    goals : ndarray of shape (n_rows,)
-        Shares of the class to be met, neither 0 nor 1.
-    max_rules : int
-    signs : tuple of bool
-        Whether rules may speak against the class, and for it.
-
-    Returns
-    -------
-    tuple of int
-
-    Examples
-    --------
-    >>> held = np.random.default_rng(0).integers(0, 2, (200, 5)).astype(np.uint8)
-    >>> goals = np.where(held[:, 1] | held[:, 3], 0.9, 0.2)
-    >>> sorted(choose_rules(held, np.ones(200), goals, 2))
-    [1, 3]
+    Goals are shares of the class to be met, neither 0 nor 1. `signs` tells whether rules may speak against the class,
+    and for it. The places of the rules are returned.
     """
     pool = _Pool(held, weights, weights * goals, held.astype(np.float32), signs)
     chosen = pool.begin()

@@ -134,30 +134,15 @@ def _check_rules(max_rules: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The rows that a card counts.
-
-    Attributes
-    ----------
-    columns : Columns
-    codes : ndarray of shape (n_rows,)
-        Class of each row.
-    weights : ndarray of shape (n_rows,)
-    rows : ndarray of shape (n_counted,)
-        Those of a positive weight.
-    folds : ndarray of shape (n_rows,)
-        Fold of each row; -1 where it has no weight.
-    n_folds : int
-    goals : ndarray of shape (n_rows, n_classes)
-        What the large model gives for chances.
-    """
+    """The rows that a card counts."""
 
     columns: Columns
-    codes: IntArray
-    weights: FloatArray
-    rows: IntArray
-    folds: IntArray
+    codes: IntArray  # (n_rows,): class of each row
+    weights: FloatArray  # (n_rows,)
+    rows: IntArray  # (n_counted,): those of a positive weight
+    folds: IntArray  # (n_rows,): fold of each row; -1 where it has no weight
     n_folds: int
-    goals: FloatArray
+    goals: FloatArray  # (n_rows, n_classes): what the large model gives for chances
 
     @classmethod
     def read(cls, model: RuleEnsembleClassifier, X: Any, y: Any, sample_weight: Any) -> "_Counted":

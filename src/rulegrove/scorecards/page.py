@@ -15,32 +15,27 @@ STEPS_A_LINE = 12  # of the table
 
 
 def write_page(scorecard: "Scorecard", title: str | None = None) -> str:
-    """Return the page, which runs nothing and asks for no other file; a class has a sheet of its own.
-
-    Parameters
-    ----------
-    scorecard : Scorecard
-    title : str, optional
-    """
+    """Return the page, which runs nothing and asks for no other file; a class has a sheet of its own."""
     style = files("rulegrove.scorecards").joinpath("page", "card.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     titles = [title or f"Scorecard for {card.name}" for card in scorecard.cards]
     sheets = "".join(_write_sheet(scorecard, card, own) for card, own in zip(scorecard.cards, titles, strict=True))
-    return _clean(
+    page = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy, quote=False)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(titles[0])}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{sheets}</main>\n"
         "</body>\n</html>\n"
     )
+    return page.encode("utf-8", "replace").decode()  # without what no file can hold
 
 
 def _write_sheet(scorecard: "Scorecard", card: "Card", title: str) -> str:
     """Return the sheet of one class."""
     name = html.escape(card.name)
     rows = "".join(
-        f'<tr><td class="rule">{html.escape(text)}</td><td class="points">{_write_points(points)}</td>'
+        f'<tr><td class="rule">{html.escape(text)}</td><td class="points">{_write_minus(f"{points:+d}")}</td>'
         '<td class="box"><span></span></td></tr>\n'
         for text, points in zip(card.texts, card.points.tolist(), strict=True)
     )
@@ -72,16 +67,6 @@ def _write_steps(card: "Card") -> str:
             f'<tr><th scope="row">Chance</th>{cells}</tr></table>\n'
         )
     return "".join(parts)
-
-
-def _clean(words: str) -> str:
-    """Return words without what no file can hold."""
-    return words.encode("utf-8", "replace").decode()
-
-
-def _write_points(points: int) -> str:
-    """Return points with their sign."""
-    return _write_minus(f"{points:+d}")
 
 
 def _write_minus(words: str) -> str:

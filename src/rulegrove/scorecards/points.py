@@ -18,77 +18,41 @@ _SETTLED = 1e-9  # of the loss that a step still promises, for each unit of weig
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Rows on which the same rules hold, added up.
+    """Rows on which the same rules hold, added up."""
 
-    Attributes
-    ----------
-    held : ndarray of shape (n_lines, n_rules)
-        Where rules hold, as ones and zeros.
-    weights, goals : ndarray of shape (n_lines,)
-        Rows of each line, and how many of them are of the class, or by a model should be.
-    """
-
-    held: FloatArray
+    held: FloatArray  # (n_lines, n_rules): where rules hold, as ones and zeros
+    # weights, goals (n_lines,): rows of each line, and how many of them are of the class, or by a model should be.
     weights: FloatArray
     goals: FloatArray
 
     @classmethod
-    def of(cls, table: PatternTable, goals: FloatArray | None = None) -> "Patterns":
-        """Return the patterns of a table whose numbers, or given shares of whose lines, are the goals."""
-        weights = table.weights
-        return cls(table.bits.to_dense().astype(np.float64), weights, table.sums[:, 0] if goals is None else goals)
+    def of(cls, table: PatternTable) -> "Patterns":
+        """Return the patterns of a table whose numbers are the goals."""
+        return cls(table.bits.to_dense().astype(np.float64), table.weights, table.sums[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Exact weights of rules.
+    """Exact weights of rules."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_rules,)
-    intercept : float
-    loss : float
-        Log loss and ridge, summed over the rows.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # (n_rules,)
     intercept: float
-    loss: float
+    loss: float  # log loss and ridge, summed over the rows
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points of rules, and the best curve from their totals to a chance.
+    """Points of rules, and the best curve from their totals to a chance."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_rules,)
-    slope : float
-        Log odds of a point.
-    loss : float
-        Log loss of the curve, summed over the rows.
-    """
-
-    points: IntArray
-    slope: float
-    loss: float
+    points: IntArray  # (n_rules,)
+    slope: float  # log odds of a point
+    loss: float  # log loss of the curve, summed over the rows
 
 
 def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
     """Find exact weights of the least log loss, by Newton's method with a small ridge.
 
-    Parameters
-    ----------
-    patterns : Patterns
-        Neither all rows nor none are of the class.
-    start : ndarray, optional
-        Intercept and weights of some of the rules, the first ones, to begin with.
-
-    Examples
-    --------
-    >>> patterns = Patterns(np.array([[0.0], [1.0]]), np.array([100.0, 100.0]), np.array([20.0, 80.0]))
-    >>> weigh_rules(patterns).coef.round(2)
-    array([2.76])
+    Neither all rows nor none are of the class. `start` has the intercept and weights of the first rules to begin with.
     """
     rows, n_rules = patterns.weights.sum(), patterns.held.shape[1]
     design = np.column_stack([np.ones(len(patterns.held)), patterns.held])
@@ -122,28 +86,15 @@ def weigh_rules(patterns: Patterns, start: FloatArray | None = None) -> Weighed:
 
 
 def find_points(patterns: Patterns, low: int, high: int) -> Points:
-    """Find points of small log loss under the best curve of their totals.
+    """Find points from `low` to `high` of small log loss under the best curve of their totals.
 
-    Exact weights are rounded at several multipliers. From the best of these cards single points are changed, and two
-    at once by one point each, until no such change helps.
-
-    Parameters
-    ----------
-    patterns : Patterns
-    low, high : int
-        The fewest and the most points of a rule.
+    Exact weights are rounded at several multipliers. From the best of these cards single points are changed, and two at
+    once by one point each, until no such change helps.
 
     References
     ----------
     Liu, Zhong, Li, Seltzer, Rudin (2022). "FasterRisk: fast and accurate interpretable risk scores". NeurIPS 35 (the
     search along multipliers).
-
-    Examples
-    --------
-    >>> held = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> patterns = Patterns(held, np.full(4, 100.0), np.array([5.0, 20.0, 50.0, 85.0]))
-    >>> find_points(patterns, -3, 3).points
-    array([1, 2])
     """
     held = np.ascontiguousarray(patterns.held.T).astype(np.uint8)
     coef = weigh_rules(patterns).coef

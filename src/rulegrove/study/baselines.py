@@ -14,18 +14,11 @@ MAX_FEATURES = "sqrt"  # attributes tried at a split: the paper's "random forest
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """Fully grown trees that answer with the code of a class, and the weight of each one's vote.
+    """Fully grown trees that answer with the code of a class, and the weight of each one's vote."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-    trees : sequence of DecisionTreeClassifier
-    weights : ndarray of shape (n_trees,)
-    """
-
-    classes: AnyArray
+    classes: AnyArray  # (n_classes,)
     trees: Sequence[DecisionTreeClassifier]
-    weights: FloatArray
+    weights: FloatArray  # (n_trees,)
 
     def _shares(self, X: FloatArray) -> Iterator[tuple[float, FloatArray]]:
         """Give the weight of each tree, and the share of each class in the leaf of each row."""
@@ -63,22 +56,7 @@ class TreeEnsemble:
 
 
 def bag(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
-    """Grow trees on bootstrap samples, with random attributes at each split.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    n_trees : int
-    seed : int
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> bag(X, y, n_trees=10, seed=0).errors(X, y)["voting"] < 5.0
-    True
-    """
+    """Grow trees on bootstrap samples, with random attributes at each split."""
     forest = RandomForestClassifier(n_trees, max_features=MAX_FEATURES, random_state=seed, n_jobs=1).fit(X, y)
     return TreeEnsemble(forest.classes_, forest.estimators_, np.ones(n_trees))
 
@@ -90,25 +68,10 @@ def boost(X: FloatArray, y: AnyArray, n_trees: int, seed: int) -> TreeEnsemble:
     weights alone boosting would end after one tree; drawn rows leave about a third of the table out of each tree, which
     is where its errors show.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    n_trees : int
-    seed : int
-
     References
     ----------
     .. [1] Zhu, Zou, Rosset, Hastie (2009). "Multi-class AdaBoost". Statistics and Its Interface 2(3), algorithm 2.
     .. [2] Freund, Schapire (1996). "Experiments with a new boosting algorithm". ICML, section 3.
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("iris", return_X_y=True)
-    >>> ensemble = boost(X, y, n_trees=10, seed=0)
-    >>> len(ensemble.trees), ensemble.errors(X, y)["voting"] < 5.0
-    (10, True)
     """
     classes, codes = np.unique(y, return_inverse=True)
     rng = np.random.default_rng(seed)

@@ -15,58 +15,28 @@ THIRTEEN_RADII = tuple(float(f"{value:.3g}") for value in np.geomspace(0.25, 20.
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes and grids of a study; the defaults are the full one.
+    """Sizes and grids of a study; the defaults are the full one."""
 
-    Attributes
-    ----------
-    mode : {"full", "quick"}
-        What every page says.
-    seed : int
-        Of repetition 0; repetition r has ``seed + r``.
-    autoscan : str or None
-        File of the real candidates; None simulates them.
-    table : str
-        Name of the table of candidates; a real one is told from another by its content.
-    n_positive, n_negative : int
-        Simulated candidates, as many as in the paper.
-    n_training : int
-        Training rows of each class of the candidates; all others are test rows.
-    n_repetitions : int
-        Splits of the candidates.
-    n_cross_validations : int
-        Two-fold cross-validations of the ten sets.
-    n_bagged, n_boosted : int
-        Trees of the baselines.
-    n_default_candidates : int
-        Rules grown by our default settings.
-    n_rules : int
-        Rules of the paper's kind of ensemble on the candidates; beyond 600 the paper sees no more gain.
-    n_set_rules : int
-        Rules of the paper's kind of ensemble on the ten sets.
-    n_steps : int
-        Most steps of Pathbuild, and all of them where no folds choose their number.
-    n_timings : int
-        Runs of what is timed, of which the best counts.
-    leaves, rule_counts, thresholds, penalties, radii, fit_weights, flipped : tuple
-        Grids of the sweeps.
-    """
-
-    mode: str = "full"
-    seed: int = 0
-    autoscan: str | None = None
-    table: str = "simulation"
+    mode: str = "full"  # or "quick"; every page says it
+    seed: int = 0  # of repetition 0; repetition r has ``seed + r``
+    autoscan: str | None = None  # file of the real candidates; None simulates them
+    table: str = "simulation"  # name of the table of candidates; a real one is told from another by its content
+    # n_positive, n_negative: simulated candidates, as many as in the paper.
     n_positive: int = 5000
     n_negative: int = 19988
-    n_training: int = 2500
-    n_repetitions: int = 10
-    n_cross_validations: int = 5
+    n_training: int = 2500  # training rows of each class of the candidates; all others are test rows
+    n_repetitions: int = 10  # splits of the candidates
+    n_cross_validations: int = 5  # two-fold cross-validations of the ten sets
+    # n_bagged, n_boosted: trees of the baselines.
     n_bagged: int = 1000
     n_boosted: int = 50
-    n_default_candidates: int = 2000
+    n_default_candidates: int = 2000  # rules grown by our default settings
+    # Rules of the paper's kind of ensemble on the candidates; beyond 600 the paper sees no more gain.
     n_rules: int = 600
-    n_set_rules: int = 600
-    n_steps: int = 5000
-    n_timings: int = 2
+    n_set_rules: int = 600  # rules of the paper's kind of ensemble on the ten sets
+    n_steps: int = 5000  # most steps of Pathbuild, and all of them where no folds choose their number
+    n_timings: int = 2  # runs of what is timed, of which the best counts
+    # leaves, rule_counts, thresholds, penalties, radii, fit_weights, flipped: grids of the sweeps.
     leaves: tuple[int, ...] = (5, 10, 20, 40, 60, 80)
     rule_counts: tuple[int, ...] = (100, 200, 300, 400, 500, 600, 800, 1000)
     thresholds: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

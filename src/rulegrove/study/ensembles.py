@@ -20,18 +20,7 @@ SOLVERS = ("pathbuild", "fpc", "spgl1", "glmnet")
 def paper_ensemble(config: Config, repetition: int, **settings: Any) -> RuleEnsembleClassifier:
     """Return a rule ensemble as the paper has it: rules alone, all attributes at a split, no look-alikes dropped.
 
-    Parameters
-    ----------
-    config : Config
-    repetition : int
-        Which seed of the study.
-    **settings
-        Of `RuleEnsembleClassifier`: the solver, and what is not the study's 600 rules from trees of 20 leaves.
-
-    Examples
-    --------
-    >>> paper_ensemble(Config(), 3, solver="fpc").n_candidates
-    600
+    A repetition has its seed. Settings are the solver, and what is not the study's 600 rules from trees of 20 leaves.
     """
     fixed: dict[str, Any] = {
         "n_candidates": config.n_rules,
@@ -66,13 +55,7 @@ def chosen_on_folds(name: str, config: Config) -> Any:
 def set_ensemble(solver: str, config: Config, repetition: int, multiclass: str = "ovr") -> RuleEnsembleClassifier:
     """Return the paper's kind of ensemble for one of the ten sets, the point of its path chosen on folds by 1se.
 
-    Parameters
-    ----------
-    solver : {"pathbuild", "fpc", "spgl1", "glmnet"}
-    config : Config
-    repetition : int
-    multiclass : {"ovr", "shared"}, default="ovr"
-        Trees of each class, as in the paper, or multi-class trees.
+    Each class has trees of its own, as in the paper, or "shared" multi-class trees.
     """
     return paper_ensemble(
         config,
@@ -88,12 +71,7 @@ def set_ensemble(solver: str, config: Config, repetition: int, multiclass: str =
 def sweep(name: str, config: Config, n_rows: int) -> dict[str, Any]:
     """Return solver and selection of a fit whose path stops at every point of the study's grid.
 
-    Parameters
-    ----------
-    name : {"pathbuild", "fpc", "spgl1", "glmnet"}
-    config : Config
-    n_rows : int
-        Training rows, by which a fit weight is a penalty.
+    By the number of training rows a fit weight is a penalty.
     """
     if name == "glmnet":
         return {"solver": Glmnet(penalties=config.penalties), "selection": config.penalties[-1]}
@@ -105,27 +83,7 @@ def sweep(name: str, config: Config, n_rows: int) -> dict[str, Any]:
 
 
 def path_scores(model: RuleEnsembleClassifier, X: FloatArray) -> FloatArray:
-    """Return the score of each row at each point of a fitted binary model's path.
-
-    Parameters
-    ----------
-    model : RuleEnsembleClassifier
-        Fitted to two classes.
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_points)
-
-    Examples
-    --------
-    >>> from rulegrove.datasets import load
-    >>> X, y = load("pima", return_X_y=True)
-    >>> model = paper_ensemble(Config(n_rules=60), 0, solver="glmnet", selection=0.01).fit(X, y)
-    >>> scores = path_scores(model, X)[:, -1]
-    >>> bool(np.allclose(scores, model.decision_function(X)))
-    True
-    """
+    """Return the score of each row at each point of a fitted binary model's path, shape (n_samples, n_points)."""
     terms, path = model.candidates_[0], model.path_[0]
     used = np.flatnonzero(path.coefs.any(axis=0))
     block = np.ascontiguousarray(X.T)

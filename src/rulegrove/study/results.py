@@ -23,46 +23,22 @@ RESULTS_NAME = "results.csv"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measured number with all that tells where it comes from.
+    """One measured number with all that tells where it comes from."""
 
-    Attributes
-    ----------
-    part : str
-        Part of the study.
-    task : str
-        Piece of work that measured it; a task is done when all its lines are there.
-    data : str
-        Data set, or the table of candidates.
-    method : str
-    value : str
-        Where the number lies on the part's grid: leaves, a penalty, a class, a rule in words. May be empty.
-    repetition, fold : int
-    metric : str
-    result : float
-    seed : int
-    seconds : float
-        Of the task.
-    n_lines : int
-        Lines of the task, by which a torn file is noticed.
-    settings : str
-        Of the task's models, as JSON.
-    mode, table, version : str
-        Of the run: full or quick, which candidates, which rulegrove.
-    """
-
-    part: str
-    task: str
-    data: str
+    part: str  # part of the study
+    task: str  # piece of work that measured it; a task is done when all its lines are there
+    data: str  # data set, or the table of candidates
     method: str
-    value: str
+    value: str  # where the number lies on the part's grid: leaves, a penalty, a class, a rule in words; may be empty
     repetition: int
     fold: int
     metric: str
     result: float
     seed: int
-    seconds: float
-    n_lines: int
-    settings: str
+    seconds: float  # of the task
+    n_lines: int  # lines of the task, by which a torn file is noticed
+    settings: str  # of the task's models, as JSON
+    # mode, table, version: of the run: full or quick, which candidates, which rulegrove.
     mode: str
     table: str
     version: str = __version__
@@ -77,16 +53,7 @@ _KINDS: dict[str, Any] = {field.name: field.type for field in fields(Line)}
 
 
 class Results:
-    """Lines to choose from.
-
-    Examples
-    --------
-    >>> from rulegrove.study.results import Line, Results
-    >>> lines = [Line("terms", "t", "s", m, "", r, 0, "error", 5.0 + r, r, 0.1, 1, "{}", "quick", "s") for m in "ab"
-    ...          for r in range(2)]
-    >>> Results(lines).where(method="a").mean("error")
-    5.5
-    """
+    """Lines to choose from."""
 
     def __init__(self, lines: Iterable[Line]):
         self._lines = tuple(lines)
@@ -130,13 +97,7 @@ class Results:
 
 
 class Ledger:
-    """The file of results of one run: what is there, and what is added; lines of another kind of run are refused.
-
-    Parameters
-    ----------
-    directory : path
-    config : Config
-    """
+    """The file of results of one run: what is there, and what is added; lines of another kind of run are refused."""
 
     def __init__(self, directory: Path, config: Config):
         self.path = directory / RESULTS_NAME
@@ -183,17 +144,9 @@ def _as_text(line: Line) -> str:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[Line]:
-    """Read a file of results.
+    """Read a file of results, refusing one that is not whole.
 
-    Parameters
-    ----------
-    path : str or path
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is not whole: a wrong header, a line with too few cells, a word in place of a number, a task
-        without all of its lines.
+    That has a wrong header, a line with too few cells, a word in place of a number, or a task without all of its lines.
     """
     path = Path(path)
     try:

@@ -115,10 +115,6 @@ def run_config(
 def draw(directory: str | os.PathLike[str]) -> Path:
     """Draw tables, figures and report from the results that are in a directory; unfinished parts are left out.
 
-    Parameters
-    ----------
-    directory : str or path
-
     Returns
     -------
     Path

@@ -24,19 +24,7 @@ class Split(NamedTuple):
 def two_fold(name: str, repetition: int, fold: int) -> Split:
     """Return one fold of a two-fold cross-validation of one of the ten sets, classes in equal proportion.
 
-    Parameters
-    ----------
-    name : str
-        One of `rulegrove.datasets.names`.
-    repetition : int
-        Seed of the shuffle.
-    fold : {0, 1}
-
-    Examples
-    --------
-    >>> rows = two_fold("iris", repetition=0, fold=1)
-    >>> rows.X.shape, rows.X_test.shape
-    ((75, 4), (75, 4))
+    The repetition is the seed of the shuffle.
     """
     X, y = load(name, return_X_y=True)
     folds = StratifiedKFold(2, shuffle=True, random_state=repetition).split(X, y)
@@ -74,16 +62,7 @@ def check_candidates(config: Config) -> None:
 
 
 def split_candidates(config: Config, repetition: int) -> Split:
-    """Draw `n_training` rows of each class for training; all other rows are for testing.
-
-    Examples
-    --------
-    >>> from rulegrove.study.config import Config
-    >>> config = Config(n_positive=30, n_negative=50, n_training=20)
-    >>> rows = split_candidates(config, repetition=0)
-    >>> rows.X.shape, rows.X_test.shape
-    ((40, 39), (40, 39))
-    """
+    """Draw `n_training` rows of each class for training; all other rows are for testing."""
     X, y = candidates(config)
     rng = np.random.default_rng(config.seed + repetition)
     drawn = [rng.permutation(np.flatnonzero(y == label))[: config.n_training] for label in (-1, 1)]

@@ -26,15 +26,7 @@ Cell = Callable[[Results], str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the report.
-
-    Attributes
-    ----------
-    title : str
-    header : sequence of str
-    rows : sequence of sequence of str
-    note : str
-    """
+    """A table of the report."""
 
     title: str
     header: Sequence[str]
@@ -132,13 +124,7 @@ def _error_cell(here: Results, best: float) -> str:
 
 
 def count_wins(means: Mapping[str, Sequence[float] | FloatArray]) -> dict[str, int]:
-    """Count on how many sets each method has the least error; ties count for all.
-
-    Examples
-    --------
-    >>> count_wins({"a": [1.0, 2.0], "b": [1.0, 3.0]})
-    {'a': 2, 'b': 1}
-    """
+    """Count on how many sets each method has the least error; ties count for all."""
     table = np.array(list(means.values()))
     best = np.nanmin(table, axis=0)
     return {method: int((row <= best + 1e-9).sum()) for method, row in zip(means, table, strict=True)}

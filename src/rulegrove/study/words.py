@@ -21,24 +21,12 @@ PART_WORDS: dict[str, list[str]] = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the report.
+    """A figure of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    part : str
-        Whose results it shows.
-    caption : str
-        What is seen, for who has not read the code.
-    place : str
-        Of the figure in the paper that it redoes; empty beyond the paper.
-    """
-
-    name: str
-    part: str
-    caption: str
-    place: str = ""
+    name: str  # of its file
+    part: str  # whose results it shows
+    caption: str  # what is seen, for who has not read the code
+    place: str = ""  # of the figure in the paper that it redoes; empty beyond the paper
 
     @property
     def long_caption(self) -> str:

@@ -37,14 +37,7 @@ def _add(sums: FloatArray, levels: IntArray, place: int, value: float, level: in
 
 @njit(nogil=True, error_model="numpy")
 def rise(scores: FloatArray, weights: FloatArray, values: FloatArray, levels: IntArray) -> float:
-    """Write each row's weight times the exponential of its score less the largest score, and return that score.
-
-    Parameters
-    ----------
-    scores, weights : ndarray of shape (n_rows,)
-    values, levels : ndarray of shape (n_rows,)
-        Written.
-    """
+    """Write each row's weight times the exponential of its score less the largest score, and return that score."""
     top = -math.inf
     for row in range(scores.size):
         if weights[row] > 0.0:
@@ -61,14 +54,7 @@ def rise(scores: FloatArray, weights: FloatArray, values: FloatArray, levels: In
 def gather(
     firsts: IntArray, lasts: IntArray, values: FloatArray, levels: IntArray, sums: FloatArray, tops: IntArray
 ) -> None:
-    """Write the sum of the rows at risk at each event time.
-
-    Parameters
-    ----------
-    firsts, lasts, values, levels : ndarray of shape (n_rows,)
-    sums, tops : ndarray of shape (n_times,)
-        Written.
-    """
+    """Write the sum of the rows at risk at each event time, `sums` at the levels `tops`."""
     n_times = sums.size
     if not firsts.size:
         total, top, row = 0.0, _LOWEST, lasts.size - 1
@@ -109,16 +95,7 @@ def spread(
 ) -> None:
     """Write each row's value times the sum of the rates of the event times at which it is at risk.
 
-    Parameters
-    ----------
-    firsts, lasts : ndarray of shape (n_rows,)
-    rates : ndarray of shape (n_times,)
-        At the level ``-tops``.
-    tops : ndarray of shape (n_times,)
-        Levels of the sums at risk: at each of its times a row is at most at that level.
-    values, levels : ndarray of shape (n_rows,)
-    out : ndarray of shape (n_rows,)
-        Written.
+    Rates are at the level ``-tops``, those of the sums at risk: at each of its times a row is at most at that level.
     """
     n_times = rates.size
     if not firsts.size:
@@ -152,15 +129,7 @@ def spread(
 def gather_events(
     lasts: IntArray, happened: BoolArray, values: FloatArray, levels: IntArray, tops: IntArray, own: FloatArray
 ) -> None:
-    """Write the sum of the rows whose event is at each time, at the level of those at risk.
-
-    Parameters
-    ----------
-    lasts, happened, values, levels : ndarray of shape (n_rows,)
-    tops : ndarray of shape (n_times,)
-    own : ndarray of shape (n_times,)
-        Written.
-    """
+    """Write the sum of the rows whose event is at each time, at the level of those at risk."""
     own[:] = 0.0
     for row in range(lasts.size):
         if happened[row]:
@@ -174,18 +143,9 @@ def rate(
     """Write what each event time adds to slopes and curvatures, and return the sum of logarithms.
 
     With Efron's method the j-th of d events at one time, from 0, sees the share ``f = j / d`` of them gone already,
-    ``rest = sums - f * own``, and each has the mean of their weights. With Breslow's method none is gone.
-
-    Parameters
-    ----------
-    sums, own, tops : ndarray of shape (n_times,)
-        Of those at risk, and of those with an event.
-    weights : ndarray of shape (n_times,)
-        Of the events.
-    counts : ndarray of shape (n_times,)
-        Number of events, for Efron's method; 1 for Breslow's.
-    rates : ndarray of shape (5, n_times)
-        Written: the weighted sums of ``1 / rest``, ``f / rest``, ``1 / rest^2``, ``f / rest^2``, ``f^2 / rest^2``.
+    ``rest = sums - f * own``, and each has the mean of their weights. With Breslow's method none is gone, and `counts`
+    are 1. The rows of `rates` are the weighted sums of ``1 / rest``, ``f / rest``, ``1 / rest^2``, ``f / rest^2`` and
+    ``f^2 / rest^2``.
     """
     total = 0.0
     rates[:] = 0.0
@@ -215,18 +175,7 @@ def lift(
     levels: IntArray,
     out: FloatArray,
 ) -> None:
-    """Take from what `spread` wrote for rows with an event what they do not see of their own time.
-
-    Parameters
-    ----------
-    lasts, happened : ndarray of shape (n_rows,)
-    rates : ndarray of shape (n_times,)
-        Those parts, at the level ``-tops``.
-    tops : ndarray of shape (n_times,)
-    values, levels : ndarray of shape (n_rows,)
-    out : ndarray of shape (n_rows,)
-        Changed in place.
-    """
+    """Take from what `spread` wrote for rows with an event what they do not see of their own time, of such rates."""
     for row in range(lasts.size):
         if happened[row]:
             k = lasts[row]
@@ -270,19 +219,9 @@ def count_pairs(
 ) -> None:
     """Add up comparable pairs, from the latest time to the earliest.
 
-    Parameters
-    ----------
-    time, entry : ndarray of shape (n_rows,)
-        `entry` is empty where none enters late.
-    order : ndarray of shape (n_rows,)
-        Rows from the latest to the earliest time, at one time those without an event first.
-    departures : ndarray of shape (n_rows,)
-        Rows from the latest to the earliest entry; empty where none enters late.
-    happened, weights : ndarray of shape (n_rows,)
-    ranks : ndarray of shape (n_rows,)
-        Of the scores, from 0, equal where they are.
-    totals : ndarray of shape (3,)
-        Written: the weights of pairs whose scores are in order, of those whose scores are equal, and of all.
+    `order` has the rows from the latest time to the earliest, at one time those without an event first, and
+    `departures` from the latest to the earliest entry; it and `entry` are empty where none enters late. Written are the
+    weights of pairs whose scores are in order, of those whose scores are equal, and of all.
     """
     n_ranks = ranks.max() + 1
     tree, own = np.zeros(n_ranks + 1), np.zeros(n_ranks)

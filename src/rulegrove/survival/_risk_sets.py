@@ -12,35 +12,20 @@ from rulegrove.survival.times import SurvivalTimes
 
 @dataclass(frozen=True, eq=False)
 class RiskSets:
-    """The rows at risk at each of some times.
+    """The rows at risk at each of some times."""
 
-    Attributes
-    ----------
-    grid : ndarray of shape (n_times,)
-        The times, ascending.
-    order : ndarray of shape (n_rows,)
-        The rows from the earliest to the latest time. What follows for each row is in this order, so that sums go
-        through memory as it lies.
-    row_weights : ndarray of shape (n_rows,)
-    firsts, lasts : ndarray of shape (n_rows,)
-        Numbers of the first and the last of the times at which each row is at risk, the last before the first for
-        never; `firsts` is empty where no row enters late.
-    happened : ndarray of shape (n_rows,), bool
-        Whether the row has a weight and an event, then at the last of its times.
-    counts : ndarray of shape (n_times,)
-        Number of such rows.
-    weights : ndarray of shape (n_times,)
-        Sum of their weights.
-    """
-
-    grid: FloatArray
+    grid: FloatArray  # (n_times,): the times, ascending
+    # (n_rows,): the rows from the earliest to the latest time. What follows for each row is in this order, so that sums
+    # go through memory as it lies.
     order: IntArray
-    row_weights: FloatArray
+    row_weights: FloatArray  # (n_rows,)
+    # firsts, lasts (n_rows,): numbers of the first and the last of the times at which each row is at risk, the last
+    # before the first for never; `firsts` is empty where no row enters late.
     firsts: IntArray
     lasts: IntArray
-    happened: BoolArray
-    counts: IntArray
-    weights: FloatArray
+    happened: BoolArray  # (n_rows,): whether the row has a weight and an event, then at the last of its times
+    counts: IntArray  # (n_times,): number of such rows
+    weights: FloatArray  # (n_times,): sum of their weights
 
     @classmethod
     def find(cls, times: SurvivalTimes, weights: FloatArray, grid: FloatArray | None = None) -> Self:

@@ -71,31 +71,12 @@ def cumulative_hazard(
     """Return the cumulative hazard of a row whose score is zero, given the scores of all.
 
     At each time it rises by the weight of the events over the sum of ``w_j exp(F_j)`` at risk: Breslow's estimate, and
-    that of Nelson and Aalen where all scores are zero. With Efron's ties the events of one time leave one by one.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    scores : ndarray of shape (n_rows,), optional
-        None is zero for all.
-    weights : ndarray of shape (n_rows,), optional
-    ties : {"efron", "breslow"}
-
-    Returns
-    -------
-    StepFunction
-        Defined from zero to the latest time. A row of score F has ``exp(F)`` times this hazard.
+    that of Nelson and Aalen where all scores are zero. With Efron's ties the events of one time leave one by one. A row
+    of score F has ``exp(F)`` times this hazard.
 
     References
     ----------
     Breslow (1972), in the discussion of Cox, "Regression models and life-tables". JRSS B 34, 216-217.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> hazard = cumulative_hazard(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> hazard.x, hazard.y
-    (array([1., 4.]), array([0.25, 0.75]))
     """
     point = PartialLikelihood(times, weights, ties).at(np.zeros(len(times)) if scores is None else scores)
     grid, steps = point.hazard_steps()
@@ -107,24 +88,11 @@ def kaplan_meier(times: SurvivalTimes, weights: FloatArray | None = None) -> Ste
 
     Where all rows at risk have the event it falls to zero and stays there, even if others enter later.
 
-    Parameters
-    ----------
-    times : SurvivalTimes
-    weights : ndarray of shape (n_rows,), optional
-
     References
     ----------
     Kaplan, Meier (1958). "Nonparametric estimation from incomplete observations". JASA 53, 457-481.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> survival = kaplan_meier(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> survival([0, 1, 3, 4])
-    array([1.   , 0.75 , 0.75 , 0.375])
     """
-    grid, at_risk, events = _count(times, weights)
-    shares = np.asarray(np.cumprod(1.0 - events / at_risk), dtype=np.float64)
+    grid, _, _, shares = _estimate(times, weights)
     return StepFunction(grid, shares, 1.0, (0.0, _find_end(times)))
 
 
@@ -137,28 +105,13 @@ def kaplan_meier_band(
     many rows. Where the estimate is zero that has none: there the lower limit is zero, and the upper that of the step
     before, which holds for later times as well.
 
-    Parameters
-    ----------
-    times : SurvivalTimes
-    weights : ndarray of shape (n_rows,), optional
-    level : float
-        How probable it is that the share lies between the limits.
-
     References
     ----------
     Kalbfleisch, Prentice (2002). "The Statistical Analysis of Failure Time Data", second edition, section 1.4.1.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> lower, upper = kaplan_meier_band(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> round(lower(1), 4), round(upper(1), 4)
-    (0.1279, 0.9605)
     """
     if not 0.0 < level < 1.0:
         raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}, where 0.95 is usual.")
-    grid, at_risk, events = _count(times, weights)
-    shares = np.asarray(np.cumprod(1.0 - events / at_risk), dtype=np.float64)
+    grid, at_risk, events, shares = _estimate(times, weights)
     alive = shares > 0.0
     at_risk, events, own = at_risk[alive], events[alive], shares[alive]
     error = np.sqrt(np.cumsum(events / (at_risk * (at_risk - events))))
@@ -171,14 +124,18 @@ def kaplan_meier_band(
     return StepFunction(grid, low, 1.0, domain), StepFunction(grid, high, 1.0, domain)
 
 
-def _count(times: SurvivalTimes, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the distinct event times, and the weights at risk and of the events there: equal if no other row is."""
+def _estimate(
+    times: SurvivalTimes, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the distinct event times, the weights at risk and of the events there, and the share left after each."""
     checked = check_weights(weights, len(times))
     own = np.ones(len(times)) if checked is None else checked
     sets = RiskSets.find(times, own)
     at_risk = sets.add_up(own)
-    alone = sets.add_up(np.ones(len(times))) == sets.counts
-    return sets.grid, np.where(alone, sets.weights, at_risk), sets.weights
+    alone = sets.add_up(np.ones(len(times))) == sets.counts  # then both weights are equal
+    at_risk = np.where(alone, sets.weights, at_risk)
+    shares = np.asarray(np.cumprod(1.0 - sets.weights / at_risk), dtype=np.float64)
+    return sets.grid, at_risk, sets.weights, shares
 
 
 def _find_end(times: SurvivalTimes) -> float:

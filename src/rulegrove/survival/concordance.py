@@ -12,32 +12,15 @@ from rulegrove.survival.times import SurvivalTimes
 def concordance(times: SurvivalTimes, scores: FloatArray, weights: FloatArray | None = None) -> float:
     """Return the share of comparable pairs whose earlier event has the higher score: Harrell's concordance [1]_.
 
-    A pair is comparable if one row has its event while the other is at risk and goes on without one: its time is
-    later, or the same and it has no event then. So two events at one time are not compared, an event and a censored
-    row at one time are, as in lifelines and scikit-survival. Rows that enter late are compared with events after
-    their entry alone, as in R's `concordance`. Equal scores count one half; a pair has the product of the weights.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    scores : ndarray of shape (n_rows,)
-        Higher for events that are expected earlier.
-    weights : ndarray of shape (n_rows,), optional
-
-    Returns
-    -------
-    float
-        NaN if no pair is comparable.
+    A pair is comparable if one row has its event while the other is at risk and goes on without one: its time is later,
+    or the same and it has no event then. So two events at one time are not compared, an event and a censored row at one
+    time are, as in lifelines and scikit-survival. Rows that enter late are compared with events after their entry
+    alone, as in R's `concordance`. Equal scores count one half; a pair has the product of the weights. NaN if no pair
+    is comparable.
 
     References
     ----------
     .. [1] Harrell, Califf, Pryor, Lee, Rosati (1982). "Evaluating the yield of medical tests". JAMA 247, 2543-2546.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> concordance(read_survival(([1, 2, 3, 4], [1, 1, 0, 1])), [4.0, 2.0, 2.0, 3.0])
-    0.7
     """
     given = np.asarray(scores, dtype=np.float64)
     if given.shape != (len(times),) or not np.isfinite(given).all():

@@ -12,23 +12,12 @@ from rulegrove.survival.times import SurvivalTimes
 
 @dataclass(frozen=True, eq=False)
 class SurvivalCurve:
-    """The share of rows without an event over time, a step function from 0 to the latest time.
-
-    Attributes
-    ----------
-    times : SurvivalTimes
-        Of the rows.
-    x : ndarray of shape (n_points,)
-        0, the times of events, and the latest time.
-    share : ndarray of shape (n_points,)
-        From each of them on, by Kaplan and Meier's estimate.
-    low, high : ndarray of shape (n_points,)
-        Its limits, for each time on its own.
-    """
+    """The share of rows without an event over time, a step function from 0 to the latest time."""
 
     times: SurvivalTimes
-    x: FloatArray
-    share: FloatArray
+    x: FloatArray  # (n_points,): 0, the times of events, and the latest time
+    share: FloatArray  # (n_points,): from each of them on, by Kaplan and Meier's estimate
+    # low, high (n_points,): its limits, for each time on its own.
     low: FloatArray
     high: FloatArray
 
@@ -40,25 +29,7 @@ class SurvivalCurve:
 
 
 def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, level: float = 0.95) -> SurvivalCurve:
-    """Return the curve of some rows.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-        Of one row at least.
-    weights : ndarray of shape (n_rows,), optional
-    level : float
-        Of the limits, which are symmetric on the scale of ``log(-log S)``.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> curve = estimate_curve(read_survival(([1, 2, 4, 5], [1, 0, 1, 0])))
-    >>> curve.x, curve.share
-    (array([0., 1., 4., 5.]), array([1.   , 0.75 , 0.375, 0.375]))
-    >>> curve.at_risk(np.array([0.0, 1.0, 4.0, 6.0]))
-    array([4, 4, 2, 0])
-    """
+    """Return the curve of some rows, one at least, with limits symmetric on the scale of ``log(-log S)``."""
     if weights is not None:  # rows without a weight are at no risk
         times, weights = times.take(weights > 0.0), weights[weights > 0.0]
     share, (low, high) = kaplan_meier(times, weights), kaplan_meier_band(times, weights, level)
@@ -67,23 +38,7 @@ def estimate_curve(times: SurvivalTimes, weights: FloatArray | None = None, leve
 
 
 def count_at_risk(times: SurvivalTimes, moments: FloatArray) -> IntArray:
-    """Count the rows at risk at some moments: those of ``entry < moment <= time``, and at 0 those watched from 0 on.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    moments : ndarray of shape (n_moments,)
-
-    Returns
-    -------
-    ndarray of shape (n_moments,)
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> count_at_risk(read_survival(([0, 2, 0], [5, 3, 8], [1, 0, 1])), np.array([0.0, 2.0, 3.0, 5.0, 5.5]))
-    array([2, 2, 3, 2, 1])
-    """
+    """Count the rows at risk at some moments: those of ``entry < moment <= time``, and at 0 those watched from 0 on."""
     moments = np.asarray(moments, dtype=np.float64)
     gone = np.searchsorted(np.sort(times.time), moments, side="left")
     if times.entry is None:

@@ -12,26 +12,7 @@ from rulegrove.survival.times import SurvivalTimes
 
 
 def choose_grid(times: SurvivalTimes, n_most: int) -> FloatArray:
-    """Return times at which about as many events end each cell: all event times, or quantiles of them.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    n_most : int
-        How many at most.
-
-    Returns
-    -------
-    ndarray of shape (n_times,)
-        Some of the event times, ascending, with the latest.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> times = read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0]))
-    >>> choose_grid(times, 9), choose_grid(times, 2)
-    (array([1., 2., 4., 5.]), array([2., 5.]))
-    """
+    """Return the event times, or so many quantiles of them at most that about as many events end each cell."""
     if n_most < 1:
         raise InvalidInputError(f"`n_most` must be at least 1; got {n_most}.")
     happened = times.time[times.event]
@@ -47,18 +28,6 @@ def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
 
     Other rows keep their times, so that on a grid of all event times nothing changes. Events after the end of the grid
     are not seen: such rows were watched without an event until then.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    grid : ndarray of shape (n_times,)
-        Ascending.
-
-    Examples
-    --------
-    >>> from rulegrove.survival import read_survival
-    >>> on_grid(read_survival(([1, 2, 3, 4, 5, 6], [1, 1, 0, 1, 1, 0])), [2.0, 5.0]).time
-    array([2., 2., 3., 5., 5., 6.])
     """
     places = _check_grid(grid)
     event = times.event & (times.time <= places[-1]) if len(places) else np.zeros_like(times.event)
@@ -69,64 +38,22 @@ def on_grid(times: SurvivalTimes, grid: FloatArray) -> SurvivalTimes:
 
 @dataclass(frozen=True, eq=False)
 class HazardSums:
-    """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up.
+    """Events and rows at risk at the times of a grid, summed over batches of rows: the sums of two batches add up."""
 
-    Attributes
-    ----------
-    grid : ndarray of shape (n_times,)
-    events : ndarray of shape (n_times,)
-        Weights of the events after the time before, and not after this one.
-    at_risk : ndarray of shape (n_times,)
-        Weights of the rows at risk at the time, those with such an event among them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rulegrove.survival import read_survival
-    >>> one, two = read_survival(([1, 4], [1, 0])), read_survival(([2, 3], [0, 1]))
-    >>> sums = HazardSums.count(one, np.array([1.0, 3.0])).merge(HazardSums.count(two, np.array([1.0, 3.0])))
-    >>> sums.events, sums.at_risk
-    (array([1., 1.]), array([4., 2.]))
-    """
-
-    grid: FloatArray
-    events: FloatArray
-    at_risk: FloatArray
+    grid: FloatArray  # (n_times,)
+    events: FloatArray  # (n_times,): weights of the events after the time before, and not after this one
+    at_risk: FloatArray  # (n_times,): weights of the rows at risk at the time, those with such an event among them
 
     @classmethod
     def count(cls, times: SurvivalTimes, grid: FloatArray, weights: FloatArray | None = None) -> Self:
-        """Return the sums of a batch.
-
-        Parameters
-        ----------
-        times : SurvivalTimes
-            Need not have an event.
-        grid : ndarray of shape (n_times,)
-            Ascending, the same for all batches.
-        weights : ndarray of shape (n_rows,), optional
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from rulegrove.survival import read_survival
-        >>> HazardSums.count(read_survival(([1, 2, 5], [1, 1, 0])), np.array([2.0])).events
-        array([2.])
-        """
+        """Return the sums of a batch, which need not have an event, on the ascending grid of all batches."""
         places = _check_grid(grid)
         own = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=np.float64)
         sets = RiskSets.find(on_grid(times, places), own, places)
         return cls(places, sets.weights, sets.add_up(own))
 
     def merge(self, other: "HazardSums") -> "HazardSums":
-        """Return the sums of two batches together.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> one = HazardSums(np.array([1.0]), np.array([2.0]), np.array([5.0]))
-        >>> one.merge(one).at_risk
-        array([10.])
-        """
+        """Return the sums of two batches together."""
         if not np.array_equal(self.grid, other.grid):
             raise InvalidInputError("Only sums on the same grid can be merged; count both batches on one grid.")
         return HazardSums(self.grid, self.events + other.events, self.at_risk + other.at_risk)

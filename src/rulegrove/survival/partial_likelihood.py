@@ -19,24 +19,10 @@ class PartialLikelihood:
 
     With weights w, ``log L = sum_i w_i (F_i - log sum_j w_j exp(F_j))`` over events i and the rows j at risk when they
     happen, ``entry_j < time_i <= time_j``. This is Breslow's way [2]_ with several events at one time; Efron's [3]_,
-    more exact, lets a share of them leave before each, and gives each the mean of their weights. Rows of weight zero
-    do not count at all; a weight of two is as good as two rows in Breslow's way, and not quite so in Efron's. Times are
+    more exact, lets a share of them leave before each, and gives each the mean of their weights. Rows of weight zero do
+    not count at all; a weight of two is as good as two rows in Breslow's way, and not quite so in Efron's. Times are
     equal if they are the same number. Values are sums over the rows, as those of R's `coxph`, and of any scores that
     are finite: no exponential overflows. Where no row enters late a call takes time linear in the rows.
-
-    Parameters
-    ----------
-    times : SurvivalTimes
-    weights : array-like of shape (n_rows,), optional
-    ties : {"efron", "breslow"}
-
-    Attributes
-    ----------
-    times : SurvivalTimes
-    weights : ndarray of shape (n_rows,)
-    ties : {"efron", "breslow"}
-    total_weight : float
-        Sum of the weights.
 
     References
     ----------
@@ -70,21 +56,14 @@ class PartialLikelihood:
         self._counts = counts if ties == "efron" else np.ones_like(counts)
 
     def at(self, scores: FloatArray) -> "Point":
-        """Return the likelihood where the scores are, for several questions at the cost of one.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-        """
+        """Return the likelihood where the scores are, for several questions at the cost of one."""
         return Point(self._sets, self._counts, scores)
 
 
 class Point:
     """The partial likelihood where some scores are; of `PartialLikelihood.at`.
 
-    Attributes
-    ----------
-    log_likelihood : float
+    Within, rows are in the order of time, and numbers have values and levels as `_kernels` tells.
 
     Notes
     -----
@@ -120,14 +99,7 @@ class Point:
     def hessian(self, X: FloatArray) -> FloatArray:
         """Return minus the second derivatives with respect to the coefficients of columns.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_columns)
-            A copy is made, and two with a row for each event time, so this is for some hundred columns at most.
-
-        Returns
-        -------
-        ndarray of shape (n_columns, n_columns)
+        A copy of the columns is made, and two with a row for each event time: this is for some hundred columns at most.
         """
         sets, table = self._sets, np.asarray(X, dtype=np.float64)
         if table.ndim != 2 or len(table) != len(sets.order):

@@ -27,19 +27,11 @@ _ROUGH = 1e4  # tolerances: a slope that rounding keeps there is worth a word
 
 
 class CoxSolution(NamedTuple):
-    """What `solve_cox` found.
+    """What `solve_cox` found."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_columns,)
-    n_steps : int
-    slope_size : float
-        The largest slope of the objective, that of coefficients held to zero by their sign left out: zero at the
-        minimum.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # (n_columns,)
     n_steps: int
+    # The largest slope of the objective, that of coefficients held to zero by their sign left out: zero at the minimum.
     slope_size: float
 
 
@@ -60,26 +52,9 @@ def solve_cox(
     search ends a few steps after the slope is within the tolerance, which is where the column spreads the scores by
     some 30, at the latest where it spreads them by `LARGEST_SPREAD`, a million. A `NotConvergedWarning` names it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        Some hundred columns at most.
-    likelihood : PartialLikelihood
-    ridge : float or ndarray of shape (n_columns,), optional
-        Not negative; none by default.
-    centre : ndarray of shape (n_columns,), optional
-        To where the ridge draws; zeros by default.
-    signs : ndarray of shape (n_columns,), optional
-        1 for coefficients that may not be negative, -1 for those that may not be positive, 0 for any.
-    start : ndarray of shape (n_columns,), optional
-        Coefficients to begin with, those of a wrong sign set to zero; zeros by default.
-    tol : float
-        How large a slope may be, over the standard deviation of the column.
-
-    Returns
-    -------
-    CoxSolution
-        ``(coef, n_steps, slope_size)``.
+    Ridge, centre and start are zeros by default, and X has some hundred columns at most. A sign of 1 is of a
+    coefficient that may not be negative, one of -1 of one that may not be positive. `tol` is how large a slope may be,
+    over the standard deviation of the column.
 
     Examples
     --------
@@ -236,15 +211,7 @@ class _Search:
 
 
 class _Place:
-    """Coefficients on the way, and what is known there; slopes are found when asked for.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_columns,)
-    point : Point
-    value : float
-        The objective.
-    """
+    """Coefficients on the way, and what is known there; slopes are found when asked for."""
 
     def __init__(self, coef: FloatArray, point: Point, value: float, drawn: FloatArray, search: _Search) -> None:
         self.coef, self.point, self.value = coef, point, value
@@ -275,24 +242,11 @@ def _fill(numbers: FloatArray | IntArray | float | None, n_columns: int, name: s
 def minimise_quadratic(matrix: FloatArray, pulls: FloatArray, signs: FloatArray, start: FloatArray) -> FloatArray:
     """Return the x with the least ``x' matrix x / 2 - pulls' x`` under signs, by the active set of Lawson and Hanson.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Positive definite.
-    pulls, signs : ndarray of shape (n,)
-    start : ndarray of shape (n,)
-        Its signs must be right; the coefficients that are not zero there are tried first.
+    The signs of `start` must be right; the coefficients that are not zero there are tried first.
 
     References
     ----------
     Lawson, Hanson (1974). "Solving Least Squares Problems", chapter 23.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matrix = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> minimise_quadratic(matrix, np.array([2.0, 0.0]), np.array([1.0, 1.0]), np.zeros(2))
-    array([1., 0.])
     """
     x, free = start.copy(), (signs == 0.0) | (start != 0.0)
     slack = 1e-12 * np.sqrt(np.diag(matrix)) * float(np.abs(pulls / np.sqrt(np.diag(matrix))).max(initial=0.0))

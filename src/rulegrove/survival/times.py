@@ -94,16 +94,10 @@ class _Column:
 def read_survival(y: Any, n_rows: int | None = None, *, need_events: bool = True) -> SurvivalTimes:
     """Return the survival times that a target holds.
 
-    Parameters
-    ----------
-    y : SurvivalTimes, structured array, data frame, array, list of rows, or tuple of columns
-        Two columns are time and event, three are entry, time and event. A column of truth values is the event,
-        wherever it stands; of the others the names tell ("time", "stop", "duration"; "event", "status"; "entry",
-        "start"; ...), and the rest are in this order. A tuple of two or three is always one of columns.
-    n_rows : int, optional
-        How many rows there must be.
-    need_events : bool
-        Whether to refuse times without any event, from which nothing can be learned.
+    Two columns are time and event, three are entry, time and event. A column of truth values is the event, wherever it
+    stands; of the others the names tell ("time", "stop", "duration"; "event", "status"; "entry", "start"; ...), and the
+    rest are in this order. A tuple of two or three is always one of columns. Times without any event, from which
+    nothing can be learned, are refused unless `need_events` is false.
 
     Examples
     --------

@@ -27,25 +27,14 @@ Register = Callable[[Check], Check]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement that can be checked.
+    """A statement that can be checked."""
 
-    Attributes
-    ----------
-    section, part : str
-        Where it stands in the paper, and whose results decide.
-    statement : str
-        In the paper's words, shortened.
-    find : callable
-        From those results to a finding.
-    of_spread : bool
-        Whether it is about variances, which a few repetitions cannot decide.
-    """
-
+    # section, part: where it stands in the paper, and whose results decide.
     section: str
     part: str
-    statement: str
-    find: Check
-    of_spread: bool = False
+    statement: str  # in the paper's words, shortened
+    find: Check  # from those results to a finding
+    of_spread: bool = False  # whether it is about variances, which a few repetitions cannot decide
 
     def check(self, results: Results) -> tuple[str, str, str]:
         """Return our figure, the verdict and why."""
@@ -73,10 +62,10 @@ def curve(results: Results, metric: str = "error") -> tuple[list[float], list[fl
     return grid, [kept.at(value).mean(metric) for value in grid], [kept.at(value).spread(metric) for value in grid]
 
 
-def noise(results: Results, metric: str = "error") -> float:
+def noise(results: Results) -> float:
     """Return two standard errors of a difference of means, typical of the grid: what counts as a difference."""
-    kept = results.where(metric=metric)
-    grid, _, spreads = curve(kept, metric)
+    kept = results.where(metric="error")
+    grid, _, spreads = curve(kept)
     count = max(len(kept.at(grid[0])), 1)
     return float(2.0 * np.sqrt(2.0 / count) * np.mean(spreads))
 
@@ -87,11 +76,5 @@ def each_mean(results: Results, methods: Iterable[str], metric: str = "error") -
 
 
 def listed(numbers: Mapping[str, float], form: str, unit: str = "") -> str:
-    """Return numbers by name in words.
-
-    Examples
-    --------
-    >>> listed({"a": 1.25, "b": 2.0}, ".1f", " s")
-    'a 1.2 s, b 2.0 s'
-    """
+    """Return numbers by name in words."""
     return ", ".join(f"{name} {number:{form}}{unit}" for name, number in numbers.items())

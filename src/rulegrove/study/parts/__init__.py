@@ -19,18 +19,7 @@ PARTS: dict[str, Part] = {
 
 
 def choose_parts(names: Iterable[str]) -> list[Part]:
-    """Return the named parts in the order of the study, all of them without a name.
-
-    Raises
-    ------
-    InvalidInputError
-        On an unknown name; the message lists the known ones.
-
-    Examples
-    --------
-    >>> [part.name for part in choose_parts(["terms", "ten-sets"])]
-    ['ten-sets', 'terms']
-    """
+    """Return the named parts in the order of the study, all of them without a name."""
     wanted = list(names)
     for name in wanted:
         if name not in PARTS:

@@ -16,28 +16,14 @@ from rulegrove.study.splits import Split, error_rates, split_candidates
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work for one process, done as a whole or not at all.
-
-    Attributes
-    ----------
-    part : str
-    data : str
-        Data set, or the table of candidates.
-    method : str
-        What is measured; empty for a task that measures several methods on the same rows.
-    value : str
-        Place on the part's grid, if a task measures one place.
-    repetition : int
-    cost : float
-        Guess of its seconds, for the order of tasks and the time left.
-    """
+    """A piece of work for one process, done as a whole or not at all."""
 
     part: str
-    data: str
+    data: str  # data set, or the table of candidates
     repetition: int
-    method: str = ""
-    value: str = ""
-    cost: float = 1.0
+    method: str = ""  # what is measured; empty for a task that measures several methods on the same rows
+    value: str = ""  # place on the part's grid, if a task measures one place
+    cost: float = 1.0  # guess of its seconds, for the order of tasks and the time left
 
     @property
     def key(self) -> str:
@@ -65,24 +51,12 @@ MeasureRows = Callable[[Task, Config, Split], Sequence[Outcome]]
 
 @dataclass(frozen=True)
 class Part:
-    """A theme of the study.
+    """A theme of the study."""
 
-    Attributes
-    ----------
-    name : str
-        As `--only` takes it.
-    list_tasks : callable
-        From the configuration to the tasks.
-    measure : callable
-        From a task and the configuration to its outcomes.
-    alone : bool
-        Whether its tasks must have the machine to themselves, as those that time something.
-    """
-
-    name: str
-    list_tasks: Callable[[Config], Sequence[Task]]
-    measure: Measure
-    alone: bool = False
+    name: str  # as `--only` takes it
+    list_tasks: Callable[[Config], Sequence[Task]]  # from the configuration to the tasks
+    measure: Measure  # from a task and the configuration to its outcomes
+    alone: bool = False  # whether its tasks must have the machine to themselves, as those that time something
 
 
 def run_task(part: Part, task: Task, config: Config) -> list[Line]:
@@ -115,13 +89,8 @@ def run_task(part: Part, task: Task, config: Config) -> list[Line]:
     ]
 
 
-def no_grid(config: Config) -> Sequence[float]:
-    """Return the grid of a part that has none."""
-    return ()
-
-
 def candidate_part(
-    name: str, measure: MeasureRows, cost: float, grid: Grid = no_grid, methods: Sequence[str] = ("",)
+    name: str, measure: MeasureRows, cost: float, grid: Grid = lambda config: (), methods: Sequence[str] = ("",)
 ) -> Part:
     """Return a part on the candidates: a task for each repetition, place on a grid and method, on that split's rows."""
 

@@ -7,7 +7,7 @@ from rulegrove import Pathbuild, RuleEnsembleClassifier
 from rulegrove.estimators._base import fit_chosen
 from rulegrove.study.config import Config
 from rulegrove.study.ensembles import paper_ensemble, path_predictions, sweep
-from rulegrove.study.parts.base import Grid, Outcome, Part, Task, candidate_part, no_grid, on_candidates, rates
+from rulegrove.study.parts.base import Grid, Outcome, Part, Task, candidate_part, on_candidates, rates
 from rulegrove.study.splits import Split
 
 THRESHOLD = 0.5  # of the paper's figures on trees and terms
@@ -29,7 +29,7 @@ def _vary_pathbuild(
     name: str,
     cost: float,
     settings: Callable[[Task], dict[str, Any]],
-    grid: Grid = no_grid,
+    grid: Grid = lambda config: (),
     methods: Sequence[str] = ("",),
 ) -> Part:
     """Return a part of Pathbuild after all of the study's steps; a task's threshold and other settings are given."""

@@ -20,10 +20,6 @@ BASELINES = ("bagging", "boosting")
 _SECONDS = {"pendigits": 30.0, "phoneme": 6.0, "waveform": 10.0}  # of a repetition; the others take less
 
 
-def _list_sets(config: Config) -> list[Task]:
-    return [Task("sets", name, 0, cost=0.05) for name in datasets.names()]
-
-
 def _describe_set(task: Task, config: Config) -> list[Outcome]:
     X, y = datasets.load(task.data, return_X_y=True)
     return [
@@ -123,7 +119,7 @@ def _measure_vehicle(task: Task, config: Config) -> list[Outcome]:
 
 
 TEN_SETS = (
-    Part("sets", _list_sets, _describe_set),
+    Part("sets", lambda config: [Task("sets", name, 0, cost=0.05) for name in datasets.names()], _describe_set),
     Part("ten-sets", _list_tasks, _measure),
     Part("vehicle", _list_vehicle, _measure_vehicle),
 )
