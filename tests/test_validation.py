@@ -268,7 +268,7 @@ def test_masked_targets_and_weights_are_missing():
 
 def test_codes_are_places_among_the_classes():
     assert find_codes(["a", "b", "c"], ["c", "a", "c"], 3).tolist() == [2, 0, 2]
-    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is no class of the model"):
+    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is not a class of the model"):
         find_codes(["a", "b"], ["a", "d"], 2)
     with pytest.raises(InvalidInputError, match=r"one class for each of the 2 rows; got the shape \(3,\)"):
         find_codes(["a", "b"], ["a", "b", "a"], 2)

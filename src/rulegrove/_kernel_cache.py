@@ -56,9 +56,9 @@ def njit(**options: Any) -> Callable[[F], F]:
 def _warn_uncached() -> None:
     """Say once that nothing is kept."""
     warnings.warn(
-        "No folder can be written to keep compiled kernels in, neither beside the package nor in the home of the user, "
-        "so every process compiles them anew, some 15 seconds at its first fit. Set the environment variable "
-        "NUMBA_CACHE_DIR to a folder that can be written.",
+        "Neither the folder of the package nor your home can be written to, so compiled kernels cannot be kept and "
+        "every process compiles them again, which takes some 15 seconds at its first fit. Set the environment "
+        "variable NUMBA_CACHE_DIR to a folder that can be written to.",
         KernelCacheWarning,
         stacklevel=4,
     )

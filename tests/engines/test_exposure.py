@@ -103,7 +103,7 @@ def test_evidence_of_rows_set_apart_is_about_rates(write, monkeypatch, pool):
         np.testing.assert_allclose(found.mean_target.values, of_rates.mean_target.values, rtol=1e-9)
         np.testing.assert_allclose(found.p_value, of_rates.p_value, rtol=1e-6)
     assert len(in_parts.rules) > 0
-    with pytest.raises(InvalidInputError, match="have no `exposure` or `offset`; take evidence='split'"):
+    with pytest.raises(InvalidInputError, match="cannot have `exposure` or `offset`; use evidence='split'"):
         make().fit(table.select(NAMES), y, exposure=years, evidence=(table.select(NAMES), y))
 
 

@@ -403,7 +403,7 @@ def test_class_weights_out_of_range():
 
 def test_a_subsample_of_more_rows_than_there_are(kind):
     frame, y = make_frame()
-    with pytest.raises(InvalidInputError, match="`subsample` asks for 41 rows a tree but there are 40; lower it"):
+    with pytest.raises(InvalidInputError, match="`subsample` asks for 41 rows per tree but there are 40; lower it"):
         make(kind, subsample=41).fit(frame, y)
 
 

@@ -94,8 +94,8 @@ def test_what_works_for_all(kind, option):
 
 
 REFUSED = {
-    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` is not for"),
-    "forced rules": ({"quantiles", "shared"}, {"rules": ["x0 > 0.5"], "force_rules": True}, "`force_rules` is not for"),
+    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` cannot be used for"),
+    "forced rules": ({"quantiles", "shared"}, {"rules": ["x0 > 0.5"], "force_rules": True}, "`force_rules` cannot be used in"),
     "evidence": (
         {"absolute", "quantile", "quantiles", "shared", "separate", "survival"},
         {"evidence": "split"},

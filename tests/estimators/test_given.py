@@ -155,7 +155,7 @@ def test_forced_rules_of_several_classes():
     terms = [row.term for row in model.rules_]
     for rule in read_rules(own, model.model_.features):
         assert (model.coef_[:, terms.index(rule)] != 0).all()
-    with pytest.raises(InvalidInputError, match=r"`force_rules` is not for fits that solve for all classes together"):
+    with pytest.raises(InvalidInputError, match=r"`force_rules` cannot be used in fits that solve for all classes together"):
         RuleEnsembleClassifier.from_rules(own, forced=True, multiclass="grouped", solver=Glmnet(), **FEW).fit(X, y)
     with pytest.raises(InvalidInputError, match=r"take multiclass='ovr'"):
         RuleEnsembleClassifier.from_rules(own, forced=True, solver=Glmnet(loss="logistic"), **FEW).fit(X, y)
@@ -206,7 +206,7 @@ def test_a_rule_of_no_use_is_warned_of():
         ({"rules": OWN, "force_rules": True, "solver": Fpc()}, r"`force_rules` needs solver='glmnet' or Glmnet"),
         (
             {"force_rules": True, "n_candidates": 50},
-            r"force_rules=True puts `rules` into the model, and there are none",
+            r"force_rules=True puts `rules` into the model, but there are none",
         ),
         ({"rules": [], "force_rules": True}, r"there are none; give some"),
         ({"n_candidates": 0}, r"`n_candidates` must be at least 2, or 0 together with `rules` of your own"),
@@ -249,7 +249,7 @@ def test_a_forced_rule_of_one_class_has_no_logistic_weight(side):
     y = np.where(FRAME["glucose"] > 170, "tested_positive", PIMA.y)
     own = [f"glucose {side} 170", *OWN[1:]]
     model = RuleEnsembleClassifier.from_rules(own, forced=True, solver=Glmnet(loss="logistic"), **FEW)
-    with pytest.raises(InvalidInputError, match=rf"'glucose {side} 170' parts off rows of one class alone"):
+    with pytest.raises(InvalidInputError, match=rf"'glucose {side} 170' separates rows of one class only"):
         model.fit(FRAME, y)
     squared = model.set_params(solver=Glmnet()).fit(FRAME, y)
     assert parse_rule(f"glucose {side} 170", FEATURES) in {row.term for row in squared.rules_}
@@ -370,8 +370,8 @@ def test_names_must_be_those_of_the_trees():
     [
         ({"trees": RandomForestClassifier()}, r"`trees` must be fitted, and this RandomForestClassifier is not"),
         ({"trees": "forest"}, r"`trees` must be fitted trees of scikit-learn, LightGBM or XGBoost; got a str"),
-        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules anew without each fold, which given"),
-        ({"trees": FOREST, "n_candidates": 0}, r"n_candidates=0 takes no rule from `trees`"),
+        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules separately for each fold, which is not possible with given"),
+        ({"trees": FOREST, "n_candidates": 0}, r"n_candidates=0 takes no rules from `trees`"),
         ({"trees": FOREST, "terms": "linear"}, r"`trees` are for models with rules, and terms='linear' has none"),
     ],
 )  # fmt: skip

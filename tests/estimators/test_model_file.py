@@ -199,7 +199,7 @@ def test_a_file_without_a_front_loads_and_is_not_shortened():
     assert loaded.front_ is None
     assert json.loads(dump_model(loaded))["front"] is None
     np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
-    with pytest.raises(InvalidInputError, match=r"no front of shorter lists: it comes from a file .* Fit it anew"):
+    with pytest.raises(InvalidInputError, match=r"no front of shorter lists, because it comes from a file .* Fit it again"):
         loaded.shorten(3)
 
 
@@ -372,7 +372,7 @@ def test_what_cannot_be_saved_says_so(tmp_path):
         model.save(path)
     with pytest.raises(InvalidInputError, match="The solver Eager is none of Glmnet"):
         model.fit(X, y).save(path)
-    with pytest.raises(InvalidInputError, match=r"A model file holds one of .*; got a Glmnet"):
+    with pytest.raises(InvalidInputError, match=r"A model file can hold one of .*; got a Glmnet"):
         save_model(Glmnet(), path)
     assert not path.exists()
 
@@ -500,7 +500,7 @@ def nested_solver(depth):
         (b'{"format": "rulegrove model", "version": 1' + b"0" * 5000 + b"}", "an integer of 5001 digits"),
         (b'{"format": "rulegrove model", "version": "1"}', "`version` must be a positive integer; got '1'"),
         (b'{"format": "rulegrove model", "version": true}', "`version` must be a positive integer; got true"),
-        (b'{"format": "rulegrove model", "version": 3}', "layout 3 of model files .* reads up to 2; update rulegrove"),
+        (b'{"format": "rulegrove model", "version": 3}', "version 3 of the layout of model files.* reads versions up to 2; update rulegrove"),
         (b'{"format": "rulegrove model", "version": 1}', "must be one of RuleEnsembleClassifier"),
         (b'{"format": "rulegrove model", "version": -Infinity}', "-Infinity is not JSON"),
         (b'{"format": "\\ud800"}', r"its `format` is '.ud800'"),
@@ -1008,7 +1008,7 @@ def test_a_file_whose_outputs_are_not_those_of_its_loss_is_refused(kind, value):
     document["loss"] = value
     loaded, message = read(json.dumps(document).encode())
     assert loaded is None
-    assert message.startswith("model.json is no valid model file")
+    assert message.startswith("model.json is not a valid model file")
 
 
 def test_glmnet_of_the_first_layout_is_auto():

@@ -208,7 +208,9 @@ def _find_errors(model: BaseRuleEnsemble, predicted: list[Any], chances: list[An
         surprise = (-np.log(np.maximum(own[places, codes], LEAST_CHANCE)) for own in chances)
         return [_pair_errors("Share of wrong classes", *wrong), _pair_errors("Log loss", *surprise)]
     if target.timed or (model.model_.outputs and not model.model_.numbers):
-        raise InvalidInputError("Errors are compared of classes and of numbers; leave `y` out for this kind of target.")
+        raise InvalidInputError(
+            "Errors can be compared for classes and numbers only; leave `y` out for this kind of target."
+        )
     values = np.asarray(target.check(y, len(predicted[0])), dtype=np.float64).reshape(predicted[0].shape)
     if not model.model_.numbers:
         return [_pair_errors("Mean squared error", *((own - values) ** 2 for own in predicted))]

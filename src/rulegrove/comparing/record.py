@@ -131,7 +131,7 @@ class Errors:
     @property
     def words(self) -> str:
         """The figures as a sentence."""
-        return f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a less b is {self.apart}, so {self.verdict}."
+        return f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a minus b is {self.apart}, so {self.verdict}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +173,19 @@ class ComparedRows:
         n_rows, most = len(self.change), float(self.change.max(initial=0.0))
         if not self.classes:
             return (
-                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, by {most:.4g} at most."
+                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, and by {most:.4g} at "
+                "most."
             )
         n_other = int(np.count_nonzero(self.otherwise))
         return (
-            f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted otherwise; chances "
-            f"differ by {self.change.mean():.3f} on average, by {most:.3f} at most."
+            f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted differently; chances "
+            f"differ by {self.change.mean():.3f} on average, and by {most:.3f} at most."
         )
 
     @property
     def measured(self) -> str:
         """What is told of the rows that a change concerns."""
-        return "predicted otherwise" if self.classes else "mean change"
+        return "predicted differently" if self.classes else "mean change"
 
     def show(self, amount: float) -> str:
         """Return how much of some rows changes, in words."""
@@ -236,15 +237,15 @@ class Comparison:
         """How many terms both models have, in sentences."""
         counts = self.counts
         by_rows = (
-            f", {counts['deciles']} more up to the tenth that a threshold is in, and {counts['rows']} more on nearly "
-            "the same rows"
+            f", {counts['deciles']} more with thresholds in the same tenth of the rows, and {counts['rows']} more on "
+            "nearly the same rows"
         )
         told = [
             f"Model a has {self.n_a} terms, model b has {self.n_b}. They share {counts['words']} word for word"
             f"{'' if self.rows is None else by_rows}; only in a: {counts['a']}, only in b: {counts['b']}."
         ]
         if self.rows is None and counts["a"] and counts["b"]:
-            told.append("Rows would tell which of these say nearly the same in other words.")
+            told.append("With rows given, you would also see which of these say nearly the same in other words.")
         return told
 
     @property
@@ -253,7 +254,7 @@ class Comparison:
         told = self.about_terms
         for name, figures in (("a", self.held_out_a), ("b", self.held_out_b)):
             if figures is not None:
-                how = "Held out while" if figures.honest else "Given its rules, which is optimistic, while"
+                how = "Held out while" if figures.honest else "With its rules given, which is optimistic, while"
                 told.append(f"{how} {name} was fitted: {figures.words}.")
         return told + ([] if self.rows is None else self.rows.sentences)
 

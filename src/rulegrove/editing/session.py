@@ -90,7 +90,9 @@ class EditSession:
         self._states, self._baseline = [state], state
         if X is None:
             if any(own is not None for own in (y, sample_weight, groups, exposure, offset)):
-                raise InvalidInputError("`edit` was given a target or weights without X; give X as well, or nothing.")
+                raise InvalidInputError(
+                    "`edit` was given a target or weights without X; give X as well, or none of them."
+                )
             self._edits = [self._describe(step, "Opened without rows")]
             return
         rows = read_rows(model, X, y, sample_weight, groups, exposure, offset)
@@ -98,7 +100,9 @@ class EditSession:
         self._baseline = replace(state, counts=counts).choose_ridge()
         self._states = [replace(state, counts=counts, ridge=self._baseline.ridge)]
         n_rows, used = rows.n_rows, counts.rows.n_rows
-        drawn = "" if used == n_rows else f" drawn of {n_rows:,}, for a list with lines, or of very many rules"
+        drawn = (
+            "" if used == n_rows else f" drawn from {n_rows:,}, because the list has linear terms or very many rules"
+        )
         cost = judge(target, self._baseline, self._baseline).after
         step |= {"rows": used, "folds": rows.n_folds, "ridge": self._baseline.ridge}
         told = f"Opened on {used:,} rows{drawn}, in {rows.n_folds} folds, with a ridge of {self._baseline.ridge:g}"
@@ -349,7 +353,7 @@ def _make_step(operation: str, arguments: Mapping[str, Any], note: Any, author: 
     for name, value in zip(ABOUT, (note, author), strict=True):
         if value is not None:
             if not isinstance(value, str):
-                raise InvalidInputError(f"`{name}` must be a text; got {value!r}.")
+                raise InvalidInputError(f"`{name}` must be text; got {value!r}.")
             step[name] = value
     return {name: _plain(value) for name, value in step.items()}
 
@@ -369,7 +373,7 @@ def _read_step(step: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
     operation = arguments.pop("operation")
     about = {name: arguments.pop(name, None) for name in ABOUT}
     if operation not in OPERATIONS:
-        raise InvalidInputError(f"{operation!r} is no operation; there are {', '.join(OPERATIONS)}.")
+        raise InvalidInputError(f"{operation!r} is not an operation; use one of {', '.join(OPERATIONS)}.")
     signature = inspect.signature(getattr(EditSession, operation))
     known = [name for name in signature.parameters if name not in ("self", *ABOUT)]
     unknown = [name for name in arguments if name not in known]

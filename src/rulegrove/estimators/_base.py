@@ -220,8 +220,8 @@ class BaseRuleEnsemble(BaseEstimator):
         settings, target = self.read_parameters(y)
         if evidence is not None and (exposure is not None or offset is not None):
             raise InvalidInputError(
-                "Rows of their own as `evidence` have no `exposure` or `offset`; take evidence='split', or test the "
-                "fitted rules by `rulegrove.inspection.rule_evidence`."
+                "Separate rows as `evidence` cannot have `exposure` or `offset`; use evidence='split', or test the "
+                "fitted rules with `rulegrove.inspection.rule_evidence`."
             )
         if self.evidence is not None and y is not None:
             known = read_observed(target, y, count_rows(as_table(X)), sample_weight, exposure, offset)
@@ -241,8 +241,8 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return rows that are only counted; None where all are learned from."""
         if evidence is not None and self.evidence is not None:
             raise InvalidInputError(
-                f"evidence={self.evidence!r} sets rows of X apart, and `fit` was given others as `evidence`; take one "
-                "of the two."
+                f"evidence={self.evidence!r} sets rows of X apart, but `fit` was also given other rows as `evidence`; "
+                "choose one of the two."
             )
         if evidence is not None or self.evidence is not None:
             target.check_evidence()

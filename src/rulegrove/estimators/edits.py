@@ -12,8 +12,8 @@ from rulegrove.estimators.rule_table import html_row
 SHOWN_WEIGHTS = 3  # that moved most
 UNCHANGED = 1e-6  # of an error: what changes less is rounding
 SPENT = (
-    "Errors and losses are cross-validated given the terms: evidence that is looked at while editing is spent, so they "
-    "are a little optimistic."
+    "Errors and losses are cross-validated with the terms given. They are a little optimistic, because the list is "
+    "edited by looking at them."
 )
 
 
@@ -180,10 +180,10 @@ class Edit:
 
     def __repr__(self) -> str:
         if self.after is None:
-            return f"{cut(self.words)}. The session has no rows, so nobody can tell what it costs."
-        lines = [f"{cut(self.words)}.", f"given the terms: {self._name(self.show)}"]
+            return f"{cut(self.words)}. The session has no rows, so the cost is not known."
+        lines = [f"{cut(self.words)}.", f"with the terms given: {self._name(self.show)}"]
         lines += [f"the fitted list on rows that it has not seen: {self.fitted}"] if self.honest else []
-        lines += [f"{self.otherwise} rows are predicted otherwise"] if self.change else []
+        lines += [f"{self.otherwise} rows are predicted differently"] if self.change else []
         lines += [f"weights that moved most: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}"] if self.moved else []
         return "\n".join(lines)
 

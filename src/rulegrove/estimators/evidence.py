@@ -177,7 +177,7 @@ class RuleEvidence:
         """What is established and what is only suggested, and by which rows."""
         chosen = f"Rules and weights come from {self.weighted_by}."
         if not self.rules:
-            return ("The list has no rule to be tested.", *self._tell_lines(), chosen)
+            return ("The list has no rule to test.", *self._tell_lines(), chosen)
         rate = f"false discovery rate {100.0 * self.false_discovery_rate:.3g} %"
         verdicts = np.array(self.verdicts)
         return (

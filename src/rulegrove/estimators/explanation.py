@@ -17,7 +17,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
 SHOWN_TERMS = 10
-NEW_CATEGORY = "a category that training did not have"
+NEW_CATEGORY = "a category that was not in the training rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,13 +277,16 @@ class Explanation:
     def _output(self, label: Any) -> int:
         labels = self.classes or self.outputs
         if not labels or self.scores.ndim == 1:
-            raise InvalidInputError(f"`label`={label!r} is for more than two classes; this model has a single score.")
+            raise InvalidInputError(
+                f"`label`={label!r} needs a model with more than two classes; this one has a single score. Leave "
+                "`label` out."
+            )
         if label not in labels:
             raise InvalidInputError(f"`label` must be one of {list(labels)}; got {label!r}.")
         return labels.index(label)
 
     def __repr__(self) -> str:
-        return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] tells of the first row"
+        return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] is that of the first row"
 
 
 def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable) -> Explanation:

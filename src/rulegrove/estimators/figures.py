@@ -18,7 +18,7 @@ DIGITS = 6  # of curves, which are only looked at
 UNKNOWN = "\N{EN DASH}"  # a figure that rows of one kind do not have
 
 # Of figures that are not honest.
-DOUBT = "The folds share their rules, which may have seen the rows held out, so this is a little optimistic."
+DOUBT = "The folds share their rules, which may have seen the held-out rows, so these figures are a little optimistic."
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ class ClassFigures(Figures):
         """What the figures to see first are of, with the figures."""
         return {
             f"accuracy held out; base rate {show_share(self.base_accuracy)}": show_share(self.accuracy),
-            **({} if np.isnan(self.auc) else {"AUC held out; 0.5 by chance": f"{self.auc:.3f}"}),
+            **({} if np.isnan(self.auc) else {"AUC held out; guessing: 0.5": f"{self.auc:.3f}"}),
             f"log loss held out; base rate {self.base_log_loss:.3f}": f"{self.log_loss:.3f}",
         }
 

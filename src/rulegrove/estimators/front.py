@@ -225,8 +225,8 @@ class Front(Sequence[FrontLine]):
         if not allowed:
             least = self._lines[0]
             raise InvalidInputError(
-                f"The shortest list has {least.terms} terms of a class and {least.rules} in all, more than "
-                f"max_terms={max_terms} and max_rules={max_rules} allow."
+                f"The shortest list has {least.terms} terms for one class and {least.rules} in all, more than "
+                f"max_terms={max_terms} and max_rules={max_rules} allow; raise them."
             )
         if limit is not None and len(allowed) > 1 and self._lines[-2].terms == self._lines[-1].terms:
             allowed = [place for place in allowed if place < len(self._lines) - 1]
@@ -287,8 +287,8 @@ def need_front(front: Front | None, estimator: str) -> Front:
     """Return the front of a model, or say why it has none."""
     if front is None:
         raise InvalidInputError(
-            f"This {estimator} has no front of shorter lists: it comes from a file of an older version, "
-            "from `engines.refit`, or from an edit. Fit it anew to shorten it, or shorten it before it is edited."
+            f"This {estimator} has no front of shorter lists, because it comes from a file of an older version, from "
+            "`engines.refit`, or from an edit. Fit it again to shorten it, or shorten it before you edit it."
         )
     return front
 

@@ -178,19 +178,19 @@ class HazardFigures(Figures):
     @property
     def table(self) -> dict[str, str]:
         """The figures by their names."""
-        return {"Concordance (0.5 by chance)": self._shown, "Events": f"{self.n_events:,}"}
+        return {"Concordance (guessing: 0.5)": self._shown, "Events": f"{self.n_events:,}"}
 
     @property
     def words(self) -> str:
         """The figures beside chance."""
-        share = "no pairs to compare" if np.isnan(self.concordance) else f"concordance {self._shown} (0.5 by chance)"
+        share = "no pairs to compare" if np.isnan(self.concordance) else f"concordance {self._shown} (guessing: 0.5)"
         return f"{share}, {self.n_events:,} event{'' if self.n_events == 1 else 's'}"
 
     @property
     def headlines(self) -> dict[str, str]:
         """What the figures to see first are of, with the figures."""
         return {
-            "concordance held out; 0.5 by chance": self._shown,
+            "concordance held out; guessing: 0.5": self._shown,
             "events among the held-out rows": f"{self.n_events:,}",
         }
 

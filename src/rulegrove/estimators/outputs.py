@@ -50,7 +50,7 @@ class PerOutput(Generic[T]):
             raise AttributeError(name)
         if len(self.distinct) == 1:
             return getattr(self._items[0], name)
-        raise AttributeError(f"There are {len(self._items)} outputs; take one of them, as in [0].{name}.")
+        raise AttributeError(f"There are {len(self._items)} outputs; choose one of them, as in [0].{name}.")
 
     def __repr__(self) -> str:
         shown = list(map(repr, self._items[:SHOWN_OUTPUTS]))

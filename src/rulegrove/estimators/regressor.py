@@ -330,8 +330,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         names = name_numbers(y)
         if names and self.loss != "squared":
             raise InvalidInputError(
-                f"loss={self.loss!r} is for one number; got a y of the shape {np.shape(y)}. Fit each column by itself, "
-                "as scikit-learn's MultiOutputRegressor does, or take loss='squared'."
+                f"loss={self.loss!r} supports one number only; got a y of the shape {np.shape(y)}. Fit each column "
+                "separately, as scikit-learn's MultiOutputRegressor does, or use loss='squared'."
             )
         return settings, self._make_several(names) if names else target
 

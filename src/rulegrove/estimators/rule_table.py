@@ -17,8 +17,8 @@ from rulegrove.estimators.recurrence import Choice, Recurrence, Span, tell_spans
 SHOWN_ROWS = 20
 COMES_BACK = "comes back"  # heading of the column
 RECURRENCE_NOTE = (
-    "comes back: how many lists from other rows have the term; in brackets where its thresholds lie in nine of ten of "
-    "them."
+    "comes back: how many lists from other rows contain the term; in brackets, where its thresholds lie in nine of "
+    "ten of these lists."
 )
 _LEAST_ROOM = 30  # for words beside the figures; where there is less, they stand below these
 INDENT = "   "  # of words below figures

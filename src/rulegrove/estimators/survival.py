@@ -235,8 +235,8 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         check_is_fitted(self)
         if self.baseline_ is None:
             raise InvalidInputError(
-                f"With selection={self.selection!r} no rows were held out that could tell the hazard of the baseline; "
-                "set selection='min' or '1se'."
+                f"With selection={self.selection!r} no rows were held out to estimate the hazard of the baseline; set "
+                "selection='min' or '1se'."
             )
         return self.baseline_
 

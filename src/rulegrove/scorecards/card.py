@@ -113,7 +113,7 @@ class Card:
         lines = [f"Points for {self.name}", ""]
         for text, points in zip(self.texts, self.points.tolist(), strict=True):
             lines += hang(f"{points:+5d}  ", text, WIDTH)
-        lines += [] if self.rules else ["No rule says anything of this class; its chance is the same for all rows."]
+        lines += [] if self.rules else ["No rule is about this class; its chance is the same for all rows."]
         cells = [("total", "chance"), *self.steps]
         widths = [max(map(len, cell)) for cell in cells]
         for start, stop in _break_lines(widths):
@@ -259,8 +259,9 @@ class Scorecard:
     def notes(self) -> list[str]:
         """What the figures are, in sentences."""
         notes = [
-            f"Figures of points and weights: {self.n_rows:,} rows, cross-validated given the rules. They tell what the "
-            "points cost, but where the rules were grown on these rows, both are better than new rows will be."
+            f"The figures of points and weights are cross-validated on {self.n_rows:,} rows, with the rules given. "
+            "They show what the points cost. If the rules were grown on these rows, both figures are better than "
+            "they will be on new rows."
         ]
         return [*notes, *([self.list_words] if self.list_words else [])]
 

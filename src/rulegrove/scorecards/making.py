@@ -88,7 +88,7 @@ def scorecard(
     check_classifier(model)
     if X is None or y is None:
         raise InvalidInputError(
-            "A scorecard counts rows to find its points and chances; give `X` and `y`, such as the rows of the fit."
+            "A scorecard needs rows to find its points and chances; give `X` and `y`, such as the rows of the fit."
         )
     low, high = _check_points(points)
     _check_rules(max_rules)
@@ -108,7 +108,7 @@ def check_classifier(model: Any) -> RuleEnsembleClassifier:
     fitted = check_model(model, "A scorecard")
     if not isinstance(fitted, RuleEnsembleClassifier):
         raise InvalidInputError(
-            f"A scorecard tells the chances of classes, so it needs a RuleEnsembleClassifier; got a "
+            "A scorecard gives the chances of classes, so it needs a RuleEnsembleClassifier; got a "
             f"{type(fitted).__name__}."
         )
     return fitted
@@ -172,8 +172,8 @@ class _Counted:
         if counts.min() < 2:
             rare = model.model_.labels[int(np.argmin(counts))]
             raise InvalidInputError(
-                f"A card needs at least two rows of each class to tell chances; the class {rare!r} has "
-                f"{counts.min()} here."
+                f"A card needs at least two rows of each class to estimate chances; the class {rare!r} has "
+                f"{counts.min()} here. Give more rows."
             )
         n_folds = min(N_FOLDS, int(counts.min()))
         shuffled = np.random.default_rng(0).permutation(rows)

@@ -92,7 +92,7 @@ function describeCheck(found, cost) {
   const fitted = costOf(workbench.base);
   return {
     about:
-      `Figures and charts are of ${BASED_ON}: each was predicted by weights that were solved for without its fold. ` +
+      `Figures and charts are about ${BASED_ON}: each row was predicted by weights that were solved for without its fold. ` +
       (report.classes === null ? "Predicted against observed is not drawn for an edited list." : ""),
     table: {
       heads: ["", "Edited list", "Fitted list, its weights solved for again"],
