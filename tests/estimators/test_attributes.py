@@ -58,9 +58,12 @@ def test_counts_and_amounts_are_numbers(kind):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (draw("shared")[1], r"needs classes or one number as its target; got a y of the shape \(160, 2\). Select for each column"),
+        (
+            draw("shared")[1],
+            r"needs classes or one number as its target; got a y of the shape \(160, 2\). Select for each column",
+        ),
         (draw("survival")[1], r"needs classes or one number as its target; got a y of the shape \(160, 2\)"),
-        (np.zeros(160, dtype=[("died", "?"), ("time", "f8")]), "structured array .* take RuleEnsembleSurvival"),
+        (np.zeros(160, dtype=[("died", "?"), ("time", "f8")]), "structured array .* use RuleEnsembleSurvival"),
     ],
 )
 def test_several_numbers_and_survival_times_are_refused(y, message):

@@ -309,7 +309,7 @@ def test_no_target(kind):
 
 def test_words_for_a_number():
     frame, _ = make_frame()
-    with pytest.raises(ValueError, match=r"got text such as 'a'\. Take RuleEnsembleClassifier"):
+    with pytest.raises(ValueError, match=r"got text such as 'a'\. Use RuleEnsembleClassifier"):
         make(RuleEnsembleRegressor).fit(frame, ["a", "b"] * 20)
 
 

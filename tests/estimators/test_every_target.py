@@ -95,7 +95,11 @@ def test_what_works_for_all(kind, option):
 
 REFUSED = {
     "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` cannot be used for"),
-    "forced rules": ({"quantiles", "shared"}, {"rules": ["x0 > 0.5"], "force_rules": True}, "`force_rules` cannot be used in"),
+    "forced rules": (
+        {"quantiles", "shared"},
+        {"rules": ["x0 > 0.5"], "force_rules": True},
+        "`force_rules` cannot be used in",
+    ),
     "evidence": (
         {"absolute", "quantile", "quantiles", "shared", "separate", "survival"},
         {"evidence": "split"},
@@ -354,7 +358,7 @@ def test_groups_are_held_out_together(kind):
         (lambda y: np.full(N_ROWS, 1j), "Complex data not supported"),
         (
             lambda y: np.zeros(N_ROWS, dtype=[("died", "?"), ("time", "f8")]),
-            "y is a structured array of 'died', 'time'; take RuleEnsembleSurvival for survival times",
+            "y is a structured array of 'died', 'time'; use RuleEnsembleSurvival for survival times",
         ),
     ],
 )

@@ -255,7 +255,10 @@ def test_it_survives_clones_parameters_and_files(tmp_path, given, loaded):
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"interactions": [["age", "agee"]]}, "`interactions` names 'agee', which is not an attribute; the attributes are 'age'"),
+        (
+            {"interactions": [["age", "agee"]]},
+            "`interactions` names 'agee', which is not an attribute; the attributes are 'age'",
+        ),
         ({"interactions": [[0, 5]]}, "`interactions` names 5, which is not an attribute"),
         ({"interactions": [[0, True]]}, "`interactions` names True, which is not an attribute"),
         ({"interactions": ["age", "income"]}, "`interactions` must be groups .* got 'age' instead of a group"),
@@ -266,14 +269,14 @@ def test_it_survives_clones_parameters_and_files(tmp_path, given, loaded):
         ({"max_attributes": 0}, "The 'max_attributes' parameter of .* Got 0 instead"),
         ({"max_attributes": "two"}, "The 'max_attributes' parameter of .* Got 'two' instead"),
         ({"max_attributes": 1.5}, r"The 'max_attributes' parameter of .* Got 1.5 instead"),
-        ({"max_attributes": True}, "`max_attributes` must be no bool"),
+        ({"max_attributes": True}, "`max_attributes` must not be a boolean"),
         (
             {"rules": ["age > 0 and wave > 0", "age > 0"], "interactions": [["age", "income"]]},
-            "The rule 'age > 0 and wave > 0' is about 'age', 'wave' together, which `max_attributes` or `interactions`",
+            "The rule 'age > 0 and wave > 0' combines 'age', 'wave', which `max_attributes` or `interactions`",
         ),
         (
             {"rules": ["age > 0 and income > 0 and wave > 0"], "max_attributes": 2},
-            "is about 'age', 'income', 'wave' together",
+            "combines 'age', 'income', 'wave'",
         ),
     ],
 )
@@ -324,5 +327,5 @@ def test_an_expert_s_rule_is_checked_by_its_attributes():
     rule = Rule((Condition(0, upper=1.0), Condition(3, categories=(0,))))
     check_limits([rule], Limits(2, np.array([[True, False, False, True]])), FEATURES)
     for limits in (Limits(1), Limits(groups=np.array([[True, True, True, False], [False, False, False, True]]))):
-        with pytest.raises(InvalidInputError, match="is about 'age', 'town' together"):
+        with pytest.raises(InvalidInputError, match="combines 'age', 'town'"):
             check_limits([rule], limits, FEATURES)

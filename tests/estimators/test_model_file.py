@@ -199,7 +199,9 @@ def test_a_file_without_a_front_loads_and_is_not_shortened():
     assert loaded.front_ is None
     assert json.loads(dump_model(loaded))["front"] is None
     np.testing.assert_array_equal(scores_of(loaded, rows), scores_of(model, rows))
-    with pytest.raises(InvalidInputError, match=r"no front of shorter lists, because it comes from a file .* Fit it again"):
+    with pytest.raises(
+        InvalidInputError, match=r"no front of shorter lists, because it comes from a file .* Fit it again"
+    ):
         loaded.shorten(3)
 
 
@@ -500,7 +502,10 @@ def nested_solver(depth):
         (b'{"format": "rulegrove model", "version": 1' + b"0" * 5000 + b"}", "an integer of 5001 digits"),
         (b'{"format": "rulegrove model", "version": "1"}', "`version` must be a positive integer; got '1'"),
         (b'{"format": "rulegrove model", "version": true}', "`version` must be a positive integer; got true"),
-        (b'{"format": "rulegrove model", "version": 3}', "version 3 of the layout of model files.* reads versions up to 2; update rulegrove"),
+        (
+            b'{"format": "rulegrove model", "version": 3}',
+            "version 3 of the layout of model files.* reads versions up to 2; update rulegrove",
+        ),
         (b'{"format": "rulegrove model", "version": 1}', "must be one of RuleEnsembleClassifier"),
         (b'{"format": "rulegrove model", "version": -Infinity}', "-Infinity is not JSON"),
         (b'{"format": "\\ud800"}', r"its `format` is '.ud800'"),

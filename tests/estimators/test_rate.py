@@ -207,7 +207,7 @@ def test_exposures_too_far_apart_are_refused():
 @pytest.mark.parametrize(
     ("solver", "message"),
     [
-        ("fpc", "Fpc cannot take loss='poisson', by which the terms of this target are found; take solver='glmnet'"),
+        ("fpc", "Fpc cannot take loss='poisson', which finds the terms for this target; use solver='glmnet'"),
         ("spgl1", "Spgl1 cannot take loss='poisson'"),
         ("pathbuild", "Pathbuild cannot take loss='poisson'"),
         (Glmnet(), r"A fit by loss='poisson' cannot use Glmnet\(loss='squared'\); give it loss='poisson'"),

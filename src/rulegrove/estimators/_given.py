@@ -164,10 +164,8 @@ def _check_independent(rules: Sequence[Rule], shares: FloatArray, texts: Sequenc
         correlations = np.abs(covariance[:place, place]) / np.sqrt(before.diagonal() * covariance[place, place])
         twin = int(np.argmax(correlations))
         if correlations[twin] > 1.0 - DEPENDENT:
-            opposite = (
-                "exactly the rows except those on which" if covariance[twin, place] < 0 else "exactly the rows on which"
-            )
-            told = f"holds on {opposite} '{texts[twin]}' does"
+            does = "does not" if covariance[twin, place] < 0 else "does"
+            told = f"holds on exactly the rows on which '{texts[twin]}' {does}"
         else:
             told = "is determined by the rules before it"
         raise InvalidInputError(

@@ -246,7 +246,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
+            NumPy array, pandas, polars or Arrow table. Missing values are allowed, infinite ones are not.
         y : array-like of shape (n_samples,)
             Classes or numbers.
         sample_weight : array-like of shape (n_samples,), optional

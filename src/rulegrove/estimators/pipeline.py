@@ -255,7 +255,7 @@ def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
     solver = open_solver if settings.is_open("solver") else make_solver(settings.solver)
     solver.check()
     for name, what in (
-        ("restrict coefficients to one sign", "leave terms without a penalty"),
+        ("monotonic", "restrict coefficients to one sign"),
         ("force_rules", "leave terms without a penalty"),
     ):
         asked = getattr(settings, name)
@@ -273,7 +273,7 @@ def match_loss(solver: BaseSolver, target: Target, *, named: bool) -> BaseSolver
         return solver if keeps else give_loss(solver, wanted)
     if not solver.takes_loss(find_loss(wanted)):
         raise InvalidInputError(
-            f"{name} cannot use loss={wanted!r}, which finds the terms for this target; use solver='glmnet', or leave "
+            f"{name} cannot take loss={wanted!r}, which finds the terms for this target; use solver='glmnet', or leave "
             "`solver` out."
         )
     if named:

@@ -62,7 +62,7 @@ class Settings:
         if self.terms == "linear" and (self.trees is not None or self.rules is not None):
             name = "rules" if self.rules is not None else "trees"
             raise InvalidInputError(
-                f"`{name}` needs a model with rules, but terms='linear' has none; use terms='both'."
+                f"A model with terms='linear' has no rules, so it cannot use `{name}`; set terms='both'."
             )
         if self.trees is not None and self.n_candidates == 0:
             raise InvalidInputError("n_candidates=0 takes no rules from `trees`; raise it, or leave `trees` out.")

@@ -47,7 +47,7 @@ function describeEdited(found) {
     figures: [
       [grouped(found.list.length), "terms"],
       [grouped(attributes.size), "attributes"],
-      ...MEASURES.map(([name, words]) => [showCost(name, cost[name]), `${words}, given the terms`]),
+      ...MEASURES.map(([name, words]) => [showCost(name, cost[name]), `${words}, with the terms given`]),
     ],
     about: `The list as you have changed it: ${plural(rules, "rule")} and ${plural(linear, "linear term")}.`,
     outputs: weights.map((own, output) => describeOutput(found, own, output, places, weights)),
