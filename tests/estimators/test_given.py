@@ -372,7 +372,7 @@ def test_names_must_be_those_of_the_trees():
     [
         ({"trees": RandomForestClassifier()}, r"`trees` must be fitted, and this RandomForestClassifier is not"),
         ({"trees": "forest"}, r"`trees` must be fitted trees of scikit-learn, LightGBM or XGBoost; got a str"),
-        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules separately for each fold, which is not possible"),
+        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules separately for each fold, which is not"),
         ({"trees": FOREST, "n_candidates": 0}, r"n_candidates=0 takes no rules from `trees`"),
         ({"trees": FOREST, "terms": "linear"}, r"terms='linear' has no rules, so it cannot use `trees`"),
     ],

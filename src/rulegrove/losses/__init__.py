@@ -40,7 +40,7 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def find_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name, or the object that was given.
+    """Return the loss with this name; a `Loss` object is returned as it is.
 
     Examples
     --------

@@ -22,15 +22,16 @@ UNKNOWN = "\N{EN DASH}"
 
 
 def write_comparison(comparison: Comparison, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write what two models share and where they differ as one HTML file that needs no network and runs nothing.
+    """Write a comparison of two models: one HTML file that needs no network and runs no script.
 
     Parameters
     ----------
     comparison : Comparison
-        Of `rulegrove.compare`; with rows the page also tells where and for whom predictions differ. Of the rows it has
-        the predictions (and observed values) of the ten that change most, and none of their attributes.
+        What `rulegrove.compare` returns. If rows were compared, the page also shows where and for whom predictions
+        differ. It contains the predictions and observed values of the ten rows that change most, but none of their
+        attributes.
     path : str or path
-        Of the file; one that exists is replaced, whole or not at all.
+        Path of the file. An existing file is replaced, completely or not at all.
     title : str, optional
 
     See Also
@@ -56,7 +57,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], *, ti
 
 
 def make_comparison(comparison: Comparison, *, title: str | None = None) -> str:
-    """Return the page of two models as text; see `write_comparison`.
+    """Return the comparison of two models as the text of an HTML page; see `write_comparison`.
 
     Parameters
     ----------
