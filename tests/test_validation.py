@@ -225,8 +225,8 @@ def test_groups_become_numbers(groups, expected):
     [
         ([1, 2], r"`groups` must hold one group for each of the 3 rows; got \(2,\)"),
         ([[1], [2], [3]], r"`groups` must hold one group for each of the 3 rows; got \(3, 1\)"),
-        ([1.0, np.nan, 2.0], "`groups` lacks the group of row 1"),
-        (["a", "b", None], "`groups` lacks the group of row 2"),
+        ([1.0, np.nan, 2.0], "`groups` has no group for row 1"),
+        (["a", "b", None], "`groups` has no group for row 2"),
     ],
 )
 def test_groups_that_cannot_be_used(groups, words):

@@ -70,7 +70,7 @@ def test_what_cannot_be_done_says_so_and_writes_nothing(refuse, fitted, tmp_path
         (("-s", tmp_path / "none.json"), "There is no file"),
         (("-s", script({"operation": "drop"})), "Step 1 of the script: 'drop' lacks 'number'"),
         (("-s", script(DROP, DROP)), "Step 2 of the script: There is no term 1"),
-        (("-s", script({"operation": "explode"})), "'explode' is no operation"),
+        (("-s", script({"operation": "explode"})), "'explode' is not an operation"),
         (("-s", script(add)), "give it a table by `--data`"),
         (("-s", script(add), *rows), "'nothing' is no column"),
         (("-s", script(DROP), "--data", data), "`--data` needs `--target`"),

@@ -84,7 +84,7 @@ def test_without_rows_what_is_left_keeps_its_weight():
             lambda s: s.merge(2, 3),
         ):
             before = freeze(session)
-            with pytest.raises(InvalidInputError, match=r"this session has no rows; open it with|has no thresholds"):
+            with pytest.raises(InvalidInputError, match=r"this session has no rows; open it by|has no thresholds"):
                 do(session)
             assert freeze(session) == before
 

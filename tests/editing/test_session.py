@@ -83,8 +83,8 @@ def test_numbers_stay_and_are_not_given_again():
 
 REFUSED = [
     (lambda s: s.drop(99), "no term 99"),
-    (lambda s: s.drop("one"), "numbers that are printed; got 'one'"),
-    (lambda s: s.drop(True), "numbers that are printed; got True"),
+    (lambda s: s.drop("one"), "number in the printed list; got 'one'"),
+    (lambda s: s.drop(True), "number in the printed list; got True"),
     (lambda s: s.replace(1, "x9 > 3"), "'x9' is no column"),
     (lambda s: s.replace(1, 7), "`rule` must be a text"),
     (lambda s: s.add("x0 > 1e9"), "holds on no row"),
@@ -106,7 +106,7 @@ REFUSED = [
     (lambda s: s.apply([{"operation": "undo"}]), "'undo' is not an operation"),
     (lambda s: s.apply([{"operation": "drop"}]), "'drop' lacks 'number'"),
     (lambda s: s.apply([{"operation": "drop", "number": 1, "why": "so"}]), "no argument 'why'"),
-    (lambda s: s.apply([{"operation": "drop", "number": [1]}]), r"numbers that are printed; got \[1\]"),
+    (lambda s: s.apply([{"operation": "drop", "number": [1]}]), r"number in the printed list; got \[1\]"),
     (lambda s: s.apply([3]), "an object with an 'operation'"),
 ]
 

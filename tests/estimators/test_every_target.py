@@ -301,9 +301,7 @@ def test_an_offset_is_added_to_predictions(kind):
     of_all = model.predict(X) + (known if model.predict(X).ndim == 1 else known[:, None])
     np.testing.assert_allclose(model.predict(X, offset=known), of_all)
     for use in (lambda: make(kind).fit(X, y, exposure=known + 3.0), lambda: model.predict(X, exposure=known + 3.0)):
-        with pytest.raises(
-            InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss 'poisson'"
-        ):
+        with pytest.raises(InvalidInputError, match="`exposure` needs a RuleEnsembleRegressor with loss='poisson'"):
             use()
 
 

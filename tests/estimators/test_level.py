@@ -174,7 +174,7 @@ def test_levels_that_are_none_are_refused(quantile, message):
 @pytest.mark.parametrize("kind", ["huber", "absolute", "quantile", "quantiles"])
 @pytest.mark.parametrize("solver", ["glmnet", "fpc", "spgl1", "pathbuild"])
 def test_a_named_solver_is_refused(kind, solver):
-    with pytest.raises(InvalidInputError, match=f"is solved for in a way of its own; leave out solver='{solver}'"):
+    with pytest.raises(InvalidInputError, match=f"has its own solver; leave out solver='{solver}'"):
         make(kind, solver=solver).fit(*draw(kind))
 
 

@@ -210,8 +210,8 @@ def test_exposures_too_far_apart_are_refused():
         ("fpc", "Fpc cannot take loss='poisson', which finds the terms for this target; use solver='glmnet'"),
         ("spgl1", "Spgl1 cannot take loss='poisson'"),
         ("pathbuild", "Pathbuild cannot take loss='poisson'"),
-        (Glmnet(), r"A fit by loss='poisson' cannot use Glmnet\(loss='squared'\); give it loss='poisson'"),
-        (Glmnet(loss="gamma"), r"A fit by loss='poisson' cannot use Glmnet\(loss='gamma'\); give it loss='poisson'"),
+        (Glmnet(), r"A fit with loss='poisson' cannot use Glmnet\(loss='squared'\); give it loss='poisson'"),
+        (Glmnet(loss="gamma"), r"A fit with loss='poisson' cannot use Glmnet\(loss='gamma'\); give it loss='poisson'"),
     ],
 )
 def test_solvers_with_another_loss_are_refused(solver, message):

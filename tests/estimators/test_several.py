@@ -148,8 +148,8 @@ def test_named_solvers_solve_for_several_numbers(way, solver):
         ),
         ("shared", {"evidence": "split"}, "Rules are tested for one number at a time; got 2 numbers"),
         ("separate", {"evidence": "split"}, "Rules are tested for one number at a time; got 2 numbers"),
-        ("shared", {"loss": "poisson"}, r"loss='poisson' is for one number; got a y of the shape \(160, 2\)"),
-        ("shared", {"loss": "quantile"}, "loss='quantile' is for one number.*MultiOutputRegressor"),
+        ("shared", {"loss": "poisson"}, r"loss='poisson' supports one number only; got a y of the shape \(160, 2\)"),
+        ("shared", {"loss": "quantile"}, "loss='quantile' supports one number only.*MultiOutputRegressor"),
     ],
 )
 def test_what_is_about_one_number_is_refused(way, parameters, message):

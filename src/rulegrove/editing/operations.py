@@ -223,7 +223,7 @@ def _need_rows(state: State, operation: str) -> None:
     if state.counts is None:
         raise InvalidInputError(
             f"`{operation}` makes a new rule, which has to be counted on rows, but this session has no rows; open it "
-            "with model.edit(X, y)."
+            "by model.edit(X, y)."
         )
 
 
