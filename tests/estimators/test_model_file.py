@@ -372,7 +372,7 @@ def test_what_cannot_be_saved_says_so(tmp_path):
     path = tmp_path / "model.json"
     with pytest.raises(ValueError, match="not fitted"):
         model.save(path)
-    with pytest.raises(InvalidInputError, match="The solver Eager is none of Glmnet"):
+    with pytest.raises(InvalidInputError, match="The solver Eager is not one of Glmnet"):
         model.fit(X, y).save(path)
     with pytest.raises(InvalidInputError, match=r"A model file can hold one of .*; got a Glmnet"):
         save_model(Glmnet(), path)
