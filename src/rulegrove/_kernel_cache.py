@@ -15,8 +15,8 @@ from rulegrove._version import __version__
 from rulegrove.exceptions import KernelCacheWarning
 
 _MESSAGE = (
-    "rulegrove: compiling kernels, once after installation; a first fit takes some 15 seconds longer for it. "
-    "`rulegrove warm-up` compiles those of all kinds of fits.\n"
+    "rulegrove: compiling kernels, once after installation; the first fit takes some 15 seconds longer. "
+    "`rulegrove warm-up` compiles the kernels for all kinds of fits.\n"
 )
 F = TypeVar("F", bound=Callable[..., Any])
 
