@@ -234,7 +234,7 @@ def assign_folds(
             n_dealt = int(np.count_nonzero(folds[rows] < cv))
             if np.unique(folds[rows][folds[rows] < cv]).size < cv:
                 raise InvalidInputError(
-                    f"cv={cv} folds need rows to hold out, but only {n_dealt} rows belong to classes of more than one "
+                    f"cv={cv} folds need rows to hold out, but {n_dealt} rows belong to classes of more than one "
                     "row; join rare classes or lower `cv`, or give a penalty as `selection` to do without folds."
                 )
         return folds, int(cv)

@@ -118,7 +118,7 @@ def load_model(path: str | os.PathLike[str]) -> Ensemble:
     >>> load_model(path)
     Traceback (most recent call last):
         ...
-    rulegrove.exceptions.InvalidInputError: model.json is no rulegrove model: its `format` is 'something else'.
+    rulegrove.exceptions.InvalidInputError: model.json is not a rulegrove model: its `format` is 'something else'.
     """
     return make_model(read_saved(path))
 
