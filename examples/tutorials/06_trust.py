@@ -39,7 +39,7 @@ print(model.rules_)
 # A list made to come back
 # ------------------------
 # ``stable=True`` prefers short rules with few possible thresholds, which other rows of the same kind lead to as well.
-# This usually costs some accuracy. The held-out errors show how much:
+# This may cost some accuracy; the held-out errors show how much:
 
 steady = RuleEnsembleClassifier(terms="rules", stable=True, n_resamples=50, random_state=0).fit(X, y)
 print(steady.rules_)

@@ -37,7 +37,7 @@ def test_directions_hold_for_all_that_follows():
     along[:, 0] = np.tile(np.linspace(-3, 3, 30), 5)
     assert (np.diff(edited.decision_function(along).reshape(5, 30), axis=1) >= 0.0).all()
     three, (X, y) = fit("three"), draw("three")
-    with pytest.raises(InvalidInputError, match="for two classes"):
+    with pytest.raises(InvalidInputError, match="needs a target of two classes"):
         three.edit(X, y).monotone("x0", "increasing")
 
 
