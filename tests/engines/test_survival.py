@@ -380,7 +380,7 @@ def test_scores_and_evidence_refuse_what_their_model_does_not_take(model):
     table = make_patients()
     with pytest.raises(InvalidInputError, match="Survival times need `event`"):
         engines.score(model, table, "time")
-    with pytest.raises(InvalidInputError, match="are not for survival times"):
+    with pytest.raises(InvalidInputError, match="cannot be used for survival times"):
         engines.score(model, table, "time", event="died", exposure="f")
     with pytest.raises(InvalidInputError, match="`evidence` tests rules about classes and numbers"):
         engines.rule_evidence(model, table, "time")
