@@ -94,11 +94,11 @@ def test_what_works_for_all(kind, option):
 
 
 REFUSED = {
-    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` cannot be used for"),
+    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` cannot be used"),
     "forced rules": (
         {"quantiles", "shared"},
         {"rules": ["x0 > 0.5"], "force_rules": True},
-        "`force_rules` cannot be used in",
+        "`force_rules` cannot be used",
     ),
     "evidence": (
         {"absolute", "quantile", "quantiles", "shared", "separate", "survival"},
