@@ -131,8 +131,8 @@ def test_numeric_targets_become_floats(dtype):
         (None, "requires y to be passed"),
         ([1.0, np.nan], r"y contains NaN or infinity \(row 1: nan\)"),
         ([-np.inf, 1.0], r"y contains NaN or infinity \(row 0: -inf\)"),
-        (["a", "b"], "y must be numeric; got text such as 'a'. Take RuleEnsembleClassifier"),
-        (np.array([1.0, "b"], dtype=object), "got text such as 'b'. Take RuleEnsembleClassifier"),
+        (["a", "b"], "y must be numeric; got text such as 'a'. Use RuleEnsembleClassifier"),
+        (np.array([1.0, "b"], dtype=object), "got text such as 'b'. Use RuleEnsembleClassifier"),
         ([1, 10**400], "y holds an integer beyond the range of floats in row 1"),
         ([object()], "y must be numeric; got object in row 0"),
         ([[1.0], [1.0, 2.0]], "rows of different lengths"),
@@ -225,8 +225,8 @@ def test_groups_become_numbers(groups, expected):
     [
         ([1, 2], r"`groups` must hold one group for each of the 3 rows; got \(2,\)"),
         ([[1], [2], [3]], r"`groups` must hold one group for each of the 3 rows; got \(3, 1\)"),
-        ([1.0, np.nan, 2.0], "`groups` lacks the group of row 1"),
-        (["a", "b", None], "`groups` lacks the group of row 2"),
+        ([1.0, np.nan, 2.0], "`groups` has no group for row 1"),
+        (["a", "b", None], "`groups` has no group for row 2"),
     ],
 )
 def test_groups_that_cannot_be_used(groups, words):
@@ -268,7 +268,7 @@ def test_masked_targets_and_weights_are_missing():
 
 def test_codes_are_places_among_the_classes():
     assert find_codes(["a", "b", "c"], ["c", "a", "c"], 3).tolist() == [2, 0, 2]
-    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is no class of the model"):
+    with pytest.raises(InvalidInputError, match="`y` holds 'd' in row 1, which is not a class of the model"):
         find_codes(["a", "b"], ["a", "d"], 2)
     with pytest.raises(InvalidInputError, match=r"one class for each of the 2 rows; got the shape \(3,\)"):
         find_codes(["a", "b"], ["a", "b", "a"], 2)

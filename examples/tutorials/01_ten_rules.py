@@ -2,16 +2,16 @@
 Ten rules for my boss
 =====================
 
-You have a table and a question, and somebody who will decide by the answer wants to read it: on one page, in words,
-with a number that says how good it is. Here the table has 768 women of the Pima, and the question is who has
-diabetes.
+You have a table and a question, and somebody who has to decide wants to read the answer: on one page, in words, and
+with a number that says how good it is. The table on this page has 768 women of the Pima people. The question is who
+has diabetes.
 """
 
 # %%
 # The table
 # ---------
-# A data frame as it comes, one column of it being the answer. A third of the rows is put aside, to see at the end
-# whether the rules hold.
+# Start with a data frame in which one column is the answer. A third of the rows is set aside, so that we can check at
+# the end whether the rules hold.
 
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -26,20 +26,22 @@ X_train.head()
 # %%
 # Ten short rules
 # ---------------
-# The preset asks for a list to print and sign, of at most ten terms with at most three conditions; ``terms="rules"``
-# asks for rules alone. Ten is a ceiling: a shorter list is taken where it is as good.
+# ``preset="readable"`` asks for a short list: at most ten terms with at most three conditions each. ``terms="rules"``
+# asks for rules only, without linear terms. Ten is an upper limit; if a shorter list is as good, you get the shorter
+# one.
 
 model = RuleEnsembleClassifier(preset="readable", terms="rules", random_state=0).fit(X_train, y_train)
 print(model.rules_)
 
 # %%
-# :doc:`/how-to-read` explains the columns. In whole sentences, for the page that you hand in:
+# :doc:`/how-to-read` explains the columns. Each rule is also available as a sentence, for the page that you hand in:
 
 for term in model.rules_:
     print(f"{term.rank}. {term.sentence}")
 
 # %%
-# The same as a picture: length is importance, colour is what a rule speaks for.
+# Here are the same rules as a picture. The length of a bar is the importance of the rule, and its colour is the class
+# that the rule speaks for.
 
 from rulegrove.plots import RulesDisplay
 
@@ -48,25 +50,25 @@ RulesDisplay.from_estimator(model)
 # %%
 # How good is it?
 # ---------------
-# The fit has held rows out by itself and tells what it got right there, beside a guess that knows nothing but how
-# common diabetes is.
+# The fit holds out rows on its own and reports how well the list predicts them. For comparison, it also reports a guess
+# that knows only how common diabetes is.
 
 print(model.held_out_.words)
 
 # %%
-# And on the rows that were put aside before anything began:
+# These are the figures for the rows that we set aside at the start:
 
 print(f"accuracy {model.score(X_test, y_test):.1%}, AUC {roc_auc_score(y_test, model.predict_proba(X_test)[:, 1]):.3f}")
 
 # %%
 # "Can it be shorter?"
 # --------------------
-# The question always comes. One fit has a list of every length and knows what each of them costs:
+# Somebody always asks. One fit contains a list of every length and knows how good each of them is:
 
 model.front_.to_frame().head(12)
 
 # %%
-# Any of them is a model, at once and without the data:
+# You can have any of them as a model, immediately and without the data:
 
 three = model.shorten(max_terms=3)
 print(three.rules_)
@@ -75,12 +77,12 @@ print(f"accuracy {three.score(X_test, y_test):.1%}")
 # %%
 # "And why this one?"
 # -------------------
-# For a single person, the rules that hold and what each of them added:
+# For a single person, you can see which rules hold and how much each of them adds:
 
 print(model.explain(X_test)[0])
 
 # %%
-# To hand it over
-# ---------------
-# ``write_report(model, "report.html", X_test, y_test)`` of :mod:`!rulegrove.report` writes all of this as one page
-# with a slider from few rules to small error, which opens in any browser: :doc:`/report`.
+# Hand it over
+# ------------
+# ``write_report(model, "report.html", X_test, y_test)`` of :mod:`!rulegrove.report` puts all of this on one page that
+# opens in any browser. A slider goes from few rules to a small error: see :doc:`/report`.

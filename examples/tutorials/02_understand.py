@@ -2,10 +2,10 @@
 Understand a phenomenon
 =======================
 
-A survey telescope takes a picture of the same part of the sky again and again and looks for what has changed. Most of
-what it finds is no supernova but an artefact: a badly subtracted galaxy, a cosmic ray, a bright star's spike. The
-study that rulegrove comes from asked rules to tell them apart, and what tells them apart. Its candidates had 39
-attributes measured on each picture; here is a simulation of them.
+A survey telescope takes pictures of the same part of the sky again and again and looks for changes. Most of what it
+finds is not a supernova but an artefact: a galaxy that was badly subtracted, a cosmic ray, or the spike of a bright
+star. The study that rulegrove grew out of used rules to tell supernovae from artefacts, and to learn what makes the
+difference. Its candidates had 39 attributes, measured on each picture. This page uses a simulation of them.
 """
 
 # %%
@@ -28,8 +28,8 @@ print(X.shape, y.value_counts().to_dict())
 # %%
 # One fit, two models
 # -------------------
-# To understand, take the short list for what it says and the large model for what there is: the list was made to
-# repeat the large one.
+# A fit gives you two models. The short list is easy to read; the large model, which the list was made to imitate, shows
+# everything that was found.
 
 model = RuleEnsembleClassifier(terms="rules", max_terms=8, max_conditions=3, random_state=0).fit(X_train, y_train)
 large = model.shorten(max_terms=None)
@@ -40,7 +40,8 @@ print(model.rules_)
 # %%
 # What matters?
 # -------------
-# The importance of an attribute adds up what the rules about it do. That of the large model is the whole story.
+# The importance of an attribute is the sum of what the rules about it contribute. The large model gives the complete
+# picture.
 
 from rulegrove.plots import ImportanceDisplay
 
@@ -49,7 +50,8 @@ ImportanceDisplay.from_estimator(large, top=12)
 # %%
 # In which direction?
 # -------------------
-# Partial dependence is exact here: a sum over rules and not a sample. Each step is a threshold.
+# Partial dependence is exact here, because it is a sum over rules and not an estimate from a sample. Each step of the
+# curve is a threshold.
 
 from rulegrove.inspection import importances
 from rulegrove.plots import DependenceDisplay
@@ -60,25 +62,24 @@ DependenceDisplay.from_estimator(large, X_train, first)
 # %%
 # What works together?
 # --------------------
-# H is the share of the joint effect of two attributes that is more than the sum of their separate effects.
+# H is the part of the joint effect of two attributes that goes beyond the sum of their separate effects.
 
 from rulegrove.inspection import interactions
 
 interactions(model, X_train).to_frame().head()
 
 # %%
-# The two attributes that matter most, together:
+# These are the two most important attributes together:
 
 DependenceDisplay.from_estimator(large, X_train, (first, second))
 
 # %%
-# What about this one?
+# Why this prediction?
 # --------------------
-# The candidate of which the model is least certain, and why:
+# Here is the candidate about which the model is least certain, and what the rules say about it:
 
 unsure = np.abs(large.predict_proba(X_test)[:, 1] - 0.5).argmin()
 print(model.explain(X_test.iloc[[unsure]])[0])
 
 # %%
-# All statements of the paper, with what became of them when the study was run again, are on :doc:`a page of their own
-# </study>`.
+# :doc:`The study page </study>` lists all statements of the paper and what we found when we ran the study again.

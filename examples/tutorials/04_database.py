@@ -2,9 +2,9 @@
 A rule list into the database
 =============================
 
-The customers are in the database, and there they should be scored: every night, without Python, by a query that
-whoever runs the database can read. A list of rules is such a query. Here the database is DuckDB; PostgreSQL, SQLite,
-Spark and BigQuery have dialects of their own.
+Your customers are in a database, and you want to score them there: every night, without Python, with a query that the
+people who run the database can read. A list of rules can be written as such a query. This page uses DuckDB;
+PostgreSQL, SQLite, Spark and BigQuery are supported as well.
 """
 
 # %%
@@ -23,9 +23,9 @@ database.register("arrived", table)
 database.execute("CREATE TABLE vehicles AS SELECT * EXCLUDE class FROM arrived")
 
 # %%
-# Fit on a half
-# -------------
-# The outlines of vehicles in silhouette; the question is whether it is a van.
+# Fit on one half
+# ---------------
+# The table describes the silhouettes of vehicles. The question is whether a vehicle is a van.
 
 past = table.sample(frac=0.5, random_state=0)
 is_van = past["class"].eq("van").map({True: "van", False: "other"})
@@ -36,7 +36,8 @@ print(model.rules_)
 # %%
 # The query
 # ---------
-# Names are quoted whatever they hold, and thresholds are written so that they are read back as the same number.
+# All names are quoted, so they may contain anything. Thresholds are written with enough digits that the database reads
+# exactly the same number.
 
 query = to_sql(model, "vehicles", dialect="duckdb", keep=["id"], outputs=["score", "class"])
 print(query)
@@ -44,7 +45,7 @@ print(query)
 # %%
 # As a view
 # ---------
-# Whoever reads the view has the score of the row as it is now.
+# Anyone who reads the view gets the score of each row as it is now.
 
 database.execute(f"CREATE VIEW scored AS {query}")
 scored = database.execute("SELECT * FROM scored ORDER BY id").df()
@@ -53,8 +54,8 @@ scored.head()
 # %%
 # Is it the same?
 # ---------------
-# To the last bit, for classes; the tests of the library compare thousands of awkward rows with missing values and
-# values on thresholds (:doc:`/export`).
+# Yes, the classes are exactly the same. The tests of the library compare thousands of difficult rows, with missing
+# values and with values on thresholds (:doc:`/export`).
 
 X = table.drop(columns=["id", "class"])
 print("rows:", len(scored), "different:", int((scored["class"] != model.predict(X)).sum()))
@@ -62,7 +63,7 @@ print("rows:", len(scored), "different:", int((scored["class"] != model.predict(
 # %%
 # A new list, next year
 # ---------------------
-# ``DROP VIEW scored`` and make the new one: the model is nothing but this text. To see first what would change, run
-# both queries side by side, or keep ``model.save("2026.json")`` beside it.
+# Use ``DROP VIEW scored`` and create the new view. The view contains nothing but this text. To see what would change,
+# run both queries side by side first, or keep the old model with ``model.save("2026.json")``.
 
 # sphinx_gallery_thumbnail_path = "gallery/rules.png"

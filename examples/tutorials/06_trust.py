@@ -2,12 +2,12 @@
 Choose a list, and know how far to trust it
 ===========================================
 
-Three questions come before anyone acts on a rule: is this the right length, would other rows have given the same
-list, and does the rule hold on rows that did not choose it? Each has a number.
+Before anyone acts on a rule, three questions need an answer. Does the list have the right length? Would other rows
+have led to the same list? Does the rule hold on rows that did not choose it? For each question there is a number.
 """
 
 # %%
-# Once more the women of the Pima, some of whom have diabetes.
+# This page uses the table of 768 women of the Pima people, some of whom have diabetes.
 
 from rulegrove import RuleEnsembleClassifier, datasets
 
@@ -18,28 +18,28 @@ model = RuleEnsembleClassifier(terms="rules", n_resamples=50, random_state=0).fi
 # %%
 # Which length?
 # -------------
-# The front has the error and the log loss of every length on rows that no rule of it has seen. By default the
-# shortest list within one standard error of the best is taken.
+# The front shows the error and the log loss of the lists of every length, on rows that were not used to make them. By
+# default you get the shortest list that is within one standard error of the best.
 
 from rulegrove.plots import FrontDisplay
 
 FrontDisplay.from_estimator(model)
 
 # %%
-# Would other rows say it, too?
-# -----------------------------
-# ``n_resamples=50`` has made fifty lists anew, each from a half of the rows. The column "comes back" tells in how
-# many lists from other rows a rule would be found, and below the rule stands where its thresholds lie there. A rule
-# that seldom comes back is one of many that would have done as well: use it to predict, but do not build a theory on
-# it.
+# Would other rows lead to the same rules?
+# ----------------------------------------
+# With ``n_resamples=50`` the fit makes fifty more lists, each from half of the rows. The column "comes back" says how
+# likely a list from other rows is to contain the rule. The line below a rule shows where its thresholds lie in those
+# lists. If a rule seldom comes back, many others would have done as well: use it to predict, but do not build a theory
+# on it.
 
 print(model.rules_)
 
 # %%
 # A list made to come back
 # ------------------------
-# ``stable=True`` prefers short rules at few thresholds, which other rows of the same kind lead to as well. It costs
-# some error, and the front tells how much.
+# ``stable=True`` prefers short rules with few possible thresholds, which other rows of the same kind lead to as well.
+# This may cost some accuracy; the held-out errors show how much:
 
 steady = RuleEnsembleClassifier(terms="rules", stable=True, n_resamples=50, random_state=0).fit(X, y)
 print(steady.rules_)
@@ -47,13 +47,13 @@ for words, one in (("as it is", model), ("stable=True", steady)):
     print(f"{words:>12}: {len(one.rules_)} rules, held-out error {1 - one.held_out_.accuracy:.1%}")
 
 # %%
-# Does a rule hold where it was not chosen?
-# -----------------------------------------
-# Confidence on the rows that chose a rule flatters it. ``evidence="split"`` lets one half of the rows choose and the
-# other half test, and allows for the number of tests.
+# Does a rule hold on other rows?
+# -------------------------------
+# The rows that chose a rule make it look better than it is. With ``evidence="split"``, one half of the rows chooses the
+# rules and the other half tests them. The result takes into account how many rules were tested.
 
 tested = RuleEnsembleClassifier(terms="rules", max_terms=8, evidence="split", random_state=0).fit(X, y)
 print(tested.evidence_)
 
 # %%
-# What each of these promises, and what it does not, is in :doc:`/insight`.
+# :doc:`/insight` explains what each of these numbers promises, and what it does not.

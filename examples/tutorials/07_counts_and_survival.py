@@ -2,15 +2,15 @@
 Counts and survival times
 =========================
 
-Not every target is a class or a plain number. Claims are counted over years that differ from policy to policy, and
-some machines have not failed yet. The rules then say "rate x 1.4" and "hazard x 2.1".
+Not every target is a class or a plain number. Insurance claims are counted over periods that differ from policy to
+policy, and some machines have not failed yet. For such targets the rules say "rate x 1.4" and "hazard x 2.1".
 """
 
 # %%
 # Claims of drivers
 # -----------------
-# Made on the spot: young drivers of strong cars have more of them. Each policy was insured for a part of a year, its
-# *exposure*.
+# The data are made up: young drivers of powerful cars have more claims. Each policy was insured for a part of a year,
+# which is its *exposure*.
 
 import numpy as np
 import pandas as pd
@@ -30,15 +30,15 @@ model.fit(X[past], claims[past], exposure=years[past])
 print(model.rules_)
 
 # %%
-# "rate x 1.4" is what a rule does to the claims in a year. Predictions are rates, and totals where the exposure is
-# given:
+# "rate x 1.4" means that a rule multiplies the claims per year by 1.4. Predictions are rates; if you give the exposure,
+# they are totals:
 
 print("claims a year: ", model.predict(X[new])[:3].round(3))
 print("in their time: ", model.predict(X[new], exposure=years[new])[:3].round(3))
 print(f"explained deviance: {model.score(X[new], claims[new], exposure=years[new]):.3f}")
 
 # %%
-# Do the rates come true? Each point is a tenth of the policies.
+# Are the predicted rates right? Each point stands for a tenth of the policies.
 
 from rulegrove.plots import CalibrationDisplay
 
@@ -47,8 +47,8 @@ CalibrationDisplay.from_estimator(model, X[new], claims[new], exposure=years[new
 # %%
 # Machines until they fail
 # ------------------------
-# Some were still at work when they were last seen: of these the time is known to be longer. The target is a table of
-# two columns, the time and whether the event came.
+# Some machines were still at work when they were last seen, so all we know is that they last longer than that. The
+# target is a table with two columns: the time, and whether the event happened.
 
 X = pd.DataFrame({"load": rng.uniform(0, 100, 1500).round(), "age": rng.uniform(0, 20, 1500).round(1)})
 X["oil"] = rng.choice(["mineral", "synthetic"], 1500)
@@ -59,15 +59,15 @@ past, new = slice(0, 1000), slice(1000, 1500)
 
 model = RuleEnsembleSurvival(terms="rules", random_state=0).fit(X[past], y[past])
 print(model.rules_)
-print(f"concordance on new machines: {model.score(X[new], y[new]):.3f} (0.5 by chance)")
+print(f"concordance on new machines: {model.score(X[new], y[new]):.3f} (0.5 is a guess)")
 
 # %%
-# The first rule, drawn: how many are still at work where it holds and where it does not, as the model predicts it and
-# as it came out.
+# The first rule as a picture: how many machines are still at work where the rule holds and where it does not, as
+# predicted and as observed.
 
 from rulegrove.plots import SurvivalDisplay
 
 SurvivalDisplay.from_estimator(model, X[new], y[new], rule=1)
 
 # %%
-# Amounts, totals that may be zero, quantiles and several numbers at once: :doc:`/targets`.
+# :doc:`/targets` has amounts, totals that may be zero, quantiles, and several numbers at once.

@@ -77,7 +77,9 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise InvalidInputError(f"'{file}' is a folder; give one file.")
     if not stat.S_ISREG(mode):
-        raise InvalidInputError(f"'{file}' is a pipe or a device; write what it gives to a file, and give that.")
+        raise InvalidInputError(
+            f"'{file}' is a pipe or a device; write its contents to a file first, and give that file."
+        )
     return file.open("rb")
 
 

@@ -15,8 +15,8 @@ from rulegrove._version import __version__
 from rulegrove.exceptions import KernelCacheWarning
 
 _MESSAGE = (
-    "rulegrove: compiling kernels, once after installation; a first fit takes some 15 seconds longer for it. "
-    "`rulegrove warm-up` compiles those of all kinds of fits.\n"
+    "rulegrove: compiling kernels, once after installation; the first fit takes some 15 seconds longer. "
+    "`rulegrove warm-up` compiles the kernels for all kinds of fits.\n"
 )
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,9 +56,9 @@ def njit(**options: Any) -> Callable[[F], F]:
 def _warn_uncached() -> None:
     """Say once that nothing is kept."""
     warnings.warn(
-        "No folder can be written to keep compiled kernels in, neither beside the package nor in the home of the user, "
-        "so every process compiles them anew, some 15 seconds at its first fit. Set the environment variable "
-        "NUMBA_CACHE_DIR to a folder that can be written.",
+        "Neither the folder of the package nor your home can be written to, so compiled kernels cannot be kept and "
+        "every process compiles them again, which takes some 15 seconds at its first fit. Set the environment "
+        "variable NUMBA_CACHE_DIR to a folder that can be written to.",
         KernelCacheWarning,
         stacklevel=4,
     )

@@ -43,7 +43,9 @@ def check_parameters(estimator: Any) -> None:
     for name, value in estimator.get_params(deep=False).items():
         allowed = estimator._parameter_constraints.get(name, [object])
         if isinstance(value, (bool, np.bool_)) and not any(rule in allowed for rule in ("boolean", "verbose", object)):
-            raise InvalidInputError(f"`{name}` must be no bool; got {value!r}. Give a number, or leave `{name}` out.")
+            raise InvalidInputError(
+                f"`{name}` must not be a boolean; got {value!r}. Give a number, or leave `{name}` out."
+            )
 
 
 def is_missing(value: Any) -> bool:
@@ -75,14 +77,14 @@ def _read_vector(estimator: Any, y: Any, n_rows: int) -> AnyArray:
     array = _as_array(y)
     if array.dtype.names is not None:
         raise InvalidInputError(
-            f"y is a structured array of {', '.join(map(repr, array.dtype.names))}; take RuleEnsembleSurvival for "
-            "survival times, or one of its columns."
+            f"y is a structured array of {', '.join(map(repr, array.dtype.names))}; use RuleEnsembleSurvival for "
+            "survival times, or pass one of its columns."
         )
     if array.dtype.kind == "c":
         raise InvalidInputError(f"Complex data not supported: y must be real numbers or labels; got {array.dtype}.")
     array = np.asarray(column_or_1d(array, warn=True))
     if len(array) != n_rows:
-        raise InvalidInputError(f"X has {n_rows} rows but y has {len(array)}; give one target a row.")
+        raise InvalidInputError(f"X has {n_rows} rows but y has {len(array)}; give one target for each row.")
     return _tidy_objects(array) if array.dtype == object else array
 
 
@@ -98,7 +100,9 @@ def _as_array(y: Any) -> AnyArray:
     try:
         array = np.asarray(y)
     except ValueError:
-        raise InvalidInputError("y should be a 1d array, one target a row; got rows of different lengths.") from None
+        raise InvalidInputError(
+            "y should be a 1d array with one target for each row; got rows of different lengths."
+        ) from None
     if isinstance(y, (list, tuple)) and array.dtype.kind in "US" and not all(isinstance(one, str) for one in y):
         array = np.array(y, dtype=object)
     return array
@@ -160,7 +164,7 @@ def check_regression_target(estimator: Any, y: Any, n_rows: int) -> FloatArray:
     if y.dtype.kind in "US":
         raise _refuse_text(y)
     if y.dtype.kind not in "fiub":
-        raise InvalidInputError(f"y must be numeric; got {y.dtype}.")
+        raise InvalidInputError(f"y must be numeric; got {y.dtype}. Convert it to numbers.")
     values: FloatArray = np.asarray(y, dtype=np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -207,14 +211,16 @@ def _as_numbers(y: AnyArray) -> FloatArray:
         except (TypeError, ValueError):
             if isinstance(value, str):
                 raise _refuse_text(y[row:]) from None
-            raise InvalidInputError(f"y must be numeric; got {type(value).__name__} in row {row}.") from None
+            raise InvalidInputError(
+                f"y must be numeric; got {type(value).__name__} in row {row}. Convert it to a number."
+            ) from None
     return numbers
 
 
 def _refuse_text(y: AnyArray) -> InvalidInputError:
     """Return the error of a target that should be numbers and is text."""
     return InvalidInputError(
-        f"y must be numeric; got text such as {y.tolist()[0]!r}. Take RuleEnsembleClassifier to predict classes, or "
+        f"y must be numeric; got text such as {y.tolist()[0]!r}. Use RuleEnsembleClassifier to predict classes, or "
         "convert the text to numbers."
     )
 
@@ -251,8 +257,8 @@ def check_offset(exposure: Any, offset: Any, n_rows: int, *, log_link: bool) -> 
     """
     if exposure is not None and not log_link:
         raise InvalidInputError(
-            "`exposure` is for a RuleEnsembleRegressor with the loss 'poisson', 'gamma' or 'tweedie'; for its other "
-            "losses give what is to be added as `offset`."
+            "`exposure` needs a RuleEnsembleRegressor with loss='poisson', 'gamma' or 'tweedie'; with its other "
+            "losses, pass what is to be added to the prediction as `offset`."
         )
     known = None
     for name, given in (("exposure", exposure), ("offset", offset)):
@@ -296,7 +302,7 @@ def find_codes(labels: list[Any], y: Any, n_rows: int) -> IntArray:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise InvalidInputError(
-            f"`y` holds {values.tolist()[row]!r} in row {row}, which is no class of the model; drop such rows."
+            f"`y` holds {values.tolist()[row]!r} in row {row}, which is not a class of the model; drop such rows."
         )
     return codes
 
@@ -311,7 +317,9 @@ def check_groups(groups: Any, n_rows: int) -> IntArray | None:
     missing = np.isnan(names) if names.dtype.kind == "f" else [is_missing(name) for name in names.tolist()]
     if np.any(missing):
         row = int(np.argmax(missing))
-        raise InvalidInputError(f"`groups` lacks the group of row {row}; give each row one, its own if it has none.")
+        raise InvalidInputError(
+            f"`groups` has no group for row {row}; give every row a group, one of its own if it belongs to no other."
+        )
     try:
         return np.unique(names, return_inverse=True)[1].astype(np.int64)
     except TypeError:  # names of several kinds have no order

@@ -17,7 +17,7 @@ class DroppedColumnWarning(RulegroveWarning):
 
 
 class DoubtfulColumnWarning(RulegroveWarning):
-    """A column was read as it stands, though its cells look like something else; the message says how to tell."""
+    """A column was read as it is, although its cells look like something else; the message says what to do."""
 
 
 class PooledCategoriesWarning(RulegroveWarning):
@@ -29,15 +29,15 @@ class UnknownCategoryWarning(RulegroveWarning):
 
 
 class DroppedRuleWarning(RulegroveWarning):
-    """Rules that were given are left out: they hold on all rows or on none, or are about too many attributes."""
+    """Given rules were left out, because they hold on all rows or on none, or use too many attributes."""
 
 
 class SampleWarning(RulegroveWarning):
-    """A model fitted on a sample of the rows does not do as well, or as badly, on all of them."""
+    """A model that was fitted on a sample of the rows does much better or worse on all rows."""
 
 
 class KernelCacheWarning(RulegroveWarning):
-    """Compiled kernels cannot be kept on disk, so that every process compiles them anew."""
+    """Compiled kernels cannot be kept on disk, so every process compiles them again."""
 
 
 class InvalidInputError(ValueError):

@@ -40,7 +40,7 @@ def test_is_what_a_session_does(run, read_json, fitted, tmp_path, script):
     assert [edit.step for edit in edited.edits_] == [edit.step for edit in expected.edits_]
     assert "Dropped 1:" in result.stdout
     assert "Dr. Lee: no sense" in result.stdout
-    assert "evidence that is looked at while editing is spent" in result.stderr
+    assert "because the list is edited by looking at them" in result.stderr
     assert f"1 edit made; model saved to '{output}'." in result.stderr
     assert path.read_bytes() == before
     document = read_json(*words)
@@ -66,11 +66,11 @@ def test_what_cannot_be_done_says_so_and_writes_nothing(refuse, fitted, tmp_path
     add = {"operation": "add", "rule": "nothing > 3"}
     rows = ("--data", data, "--target", TARGET)
     for words, says in (
-        (("-s", bad), "bad.json is no script file"),
+        (("-s", bad), "bad.json is not a script file"),
         (("-s", tmp_path / "none.json"), "There is no file"),
         (("-s", script({"operation": "drop"})), "Step 1 of the script: 'drop' lacks 'number'"),
         (("-s", script(DROP, DROP)), "Step 2 of the script: There is no term 1"),
-        (("-s", script({"operation": "explode"})), "'explode' is no operation"),
+        (("-s", script({"operation": "explode"})), "'explode' is not an operation"),
         (("-s", script(add)), "give it a table by `--data`"),
         (("-s", script(add), *rows), "'nothing' is no column"),
         (("-s", script(DROP), "--data", data), "`--data` needs `--target`"),

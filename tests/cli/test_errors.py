@@ -44,8 +44,8 @@ def test_errors_of_the_user_are_one_line(capsys, error, says):
     ("message", "says"),
     [
         (
-            "Column 0 ('water'): 1,029 of 1,030 values are numbers; row 7 has 'unknown'. Each different text is a "
-            "category now; list the column in `numeric_features` to read the numbers.",
+            "Column 0 ('water'): 1,029 of 1,030 values are numbers; row 7 has 'unknown'. Every different text is "
+            "therefore a category; list the column in `numeric_features` to read the numbers.",
             "list the column in `--number` to read",
         ),
         ("It is left out. Set `identifiers` to None to keep it.", "Give `--keep-identifiers` to keep it."),

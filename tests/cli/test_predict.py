@@ -57,9 +57,9 @@ def test_what_cannot_be_done_is_one_line(refuse, fitted, write, tmp_path):
     model, data = fitted
     table = make_table()
     refuse("predict", model.with_name("modl.json"), data, says="Did you mean 'model.json'?")
-    refuse("predict", data, data, says="is no model file, or a damaged one")
+    refuse("predict", data, data, says="is not a model file, or it is damaged")
     (tmp_path / "other.json").write_text('{"format": "other"}')
-    refuse("predict", tmp_path / "other.json", data, says="is no rulegrove model")
+    refuse("predict", tmp_path / "other.json", data, says="is not a rulegrove model")
     (tmp_path / "half.json").write_bytes(model.read_bytes()[:500])
     refuse("predict", tmp_path / "half.json", data, says="half.json")
     refuse("predict", model, write(table.drop_columns(["Farbe"]), "b.csv"), says="The table lacks 'Farbe', which")

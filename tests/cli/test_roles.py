@@ -116,7 +116,7 @@ def test_lists_are_shorter_and_elsewhere(run, read_json, saved, fields, expected
         ([*TARGETS, "--exposure", "sun"], "`--exposure` is for rates"),
         ([*TARGETS, "--task", "classification"], "`--task classification` is for one `--target`"),
         ([*TARGETS, "--class-weight", "balanced"], "`--class-weight` is for classes, and this is a regression"),
-        ([*TARGETS, "--evidence", "split"], "Rules are tested on one number at a time; got 2 numbers"),
+        ([*TARGETS, "--evidence", "split"], "Rules are tested for one number at a time; got 2 numbers"),
         ([*TARGETS, "--weights", BOTH[0]], "`--weights` and `--target` both name 'yield, dry (t/ha)'"),
         ([*TARGETS, "--drop", BOTH[0]], "`--drop` and `--target` both name 'yield, dry (t/ha)'"),
         (

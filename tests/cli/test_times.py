@@ -104,7 +104,7 @@ def test_yes_and_no_are_events(run, patients, expected, write, tmp_path):
     told = run("fit", data, *words).stderr
     n_events = sum(patients["came"].to_pylist())
     assert f"  event       'dead?': {n_events} events in 400 rows\n" in told
-    assert re.search(rf"concordance 0\.\d+ \(0\.5 by chance\), {n_events} events", told)
+    assert re.search(rf"concordance 0\.\d+ \(guessing: 0\.5\), {n_events} events", told)
     X = patients.select(NAMES)
     np.testing.assert_array_equal(load_model(model).predict(X), expected.predict(X))
 

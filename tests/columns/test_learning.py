@@ -44,7 +44,9 @@ def test_a_word_among_numbers_is_named():
 
 def test_a_word_among_numbers_is_missing_when_told():
     frame = make_water()
-    with pytest.warns(DoubtfulColumnWarning, match="1 of 1,030 values is no number and counts as missing.*'unknown'"):
+    with pytest.warns(
+        DoubtfulColumnWarning, match="1 of 1,030 values is not a number and counts as missing.*'unknown'"
+    ):
         columns = learn(frame, numeric=["water"])
     assert columns.features[0].as_text
     expected = [np.nan if text == "unknown" else float(text) for text in frame["water"]]
@@ -98,7 +100,9 @@ def test_few_categories_stay_however_rare_they_are():
 
 def test_text_that_differs_in_every_row_is_left_out():
     frame = pd.DataFrame({"name": [f"patient {k}" for k in range(40)], "a": RNG.normal(size=40)})
-    with pytest.warns(DroppedColumnWarning, match=r"Column 0 \('name'\) has another text in every row.*`categorical_f"):
+    with pytest.warns(
+        DroppedColumnWarning, match=r"Column 0 \('name'\) has a different text in every row.*`categorical_f"
+    ):
         columns = learn(frame)
     assert names(columns) == ["a"]
     assert columns.names == ("name", "a")
@@ -127,7 +131,9 @@ def test_numbers_that_carry_information_are_never_left_out():
 
 def test_a_likely_identifier_and_a_column_without_a_name_are_told():
     numbers = RNG.permutation(10_000)[:40]
-    with pytest.warns(DoubtfulColumnWarning, match=r"Column 0 \('customer_id'\) has another whole number in every row"):
+    with pytest.warns(
+        DoubtfulColumnWarning, match=r"Column 0 \('customer_id'\) has a different whole number in every row"
+    ):
         assert names(learn(pd.DataFrame({"customer_id": numbers, "a": RNG.normal(size=40)}))) == ["customer_id", "a"]
     with pytest.warns(DroppedColumnWarning, match=r"Column 0 \('Unnamed: 0'\) numbers the rows"):
         assert names(learn(pd.DataFrame({"Unnamed: 0": numbers, "a": RNG.normal(size=40)}))) == ["a"]

@@ -133,7 +133,7 @@ def test_bad_input_is_refused(pair):
         rulegrove.compare(a, regressor)
     with pytest.raises(InvalidInputError, match="give both, or neither"):
         rulegrove.compare(a, b, y=y)
-    with pytest.raises(InvalidInputError, match="which is no class of the model"):
+    with pytest.raises(InvalidInputError, match="which is not a class of the model"):
         rulegrove.compare(a, b, X, ["other"] * len(X))
     with pytest.raises(InvalidInputError, match="No rows were compared"):
         rulegrove.compare(a, b).to_frame("rows")
@@ -142,5 +142,5 @@ def test_bad_input_is_refused(pair):
     times = np.column_stack([np.linspace(1.0, 9.0, len(X)), np.tile([1, 0], len(X) // 2)])
     survival = make(RuleEnsembleSurvival, random_state=0).fit(X, times)
     assert rulegrove.compare(survival, survival, X).rows is not None
-    with pytest.raises(InvalidInputError, match="Errors are compared of classes and of numbers"):
+    with pytest.raises(InvalidInputError, match="Errors can be compared for classes and numbers only"):
         rulegrove.compare(survival, survival, X, times)

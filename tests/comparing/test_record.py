@@ -95,6 +95,6 @@ def test_shares():
 
 
 def test_errors_are_told_with_what_they_can_say():
-    assert Errors("Log loss", 0.5, 0.4, 0.1, 0.01).words.endswith("a less b is +0.1 ± 0.01, so b is better.")
+    assert Errors("Log loss", 0.5, 0.4, 0.1, 0.01).words.endswith("a minus b is +0.1 ± 0.01, so b is better.")
     assert Errors("Log loss", 0.3, 0.4, -0.1, 0.01).words.endswith("so a is better.")
     assert Errors("Log loss", 0.5, 0.4, 0.1, 0.06).words.endswith("so these rows cannot tell them apart.")

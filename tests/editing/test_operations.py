@@ -27,7 +27,7 @@ def test_directions_hold_for_all_that_follows():
     session = model.edit(X, y)
     session.monotone("x0", "increasing")  # the second class is "well", of which there are fewer the larger x0 is
     session.add("x0 > -0.5")
-    with pytest.raises(InvalidInputError, match="both ways"):
+    with pytest.raises(InvalidInputError, match="both rise and fall"):
         session.add("0 < x0 <= 1")
     with pytest.raises(InvalidInputError, match="must not be negative"):
         session.fix(session.rules[-1].rank, -0.3)
@@ -37,7 +37,7 @@ def test_directions_hold_for_all_that_follows():
     along[:, 0] = np.tile(np.linspace(-3, 3, 30), 5)
     assert (np.diff(edited.decision_function(along).reshape(5, 30), axis=1) >= 0.0).all()
     three, (X, y) = fit("three"), draw("three")
-    with pytest.raises(InvalidInputError, match="for two classes"):
+    with pytest.raises(InvalidInputError, match="needs a target of two classes"):
         three.edit(X, y).monotone("x0", "increasing")
 
 

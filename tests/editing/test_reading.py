@@ -66,7 +66,7 @@ def test_few_of_many_rows_are_drawn_where_they_share_no_lines(kind, monkeypatch)
     counts = count_rows(rows, model.model_.terms)
     assert counts.rows.n_rows == 100
     session = model.edit(X, y)
-    assert session.log[0].words.startswith("Opened on 100 rows drawn of 240")
+    assert session.log[0].words.startswith("Opened on 100 rows drawn from 240")
     session.drop(1)
     assert session.log[-1].change.n_rows == 100
     monkeypatch.setattr(reading, "MOST_LINES", 50_000)

@@ -83,8 +83,8 @@ def test_numbers_stay_and_are_not_given_again():
 
 REFUSED = [
     (lambda s: s.drop(99), "no term 99"),
-    (lambda s: s.drop("one"), "numbers that are printed; got 'one'"),
-    (lambda s: s.drop(True), "numbers that are printed; got True"),
+    (lambda s: s.drop("one"), "number in the printed list; got 'one'"),
+    (lambda s: s.drop(True), "number in the printed list; got True"),
     (lambda s: s.replace(1, "x9 > 3"), "'x9' is no column"),
     (lambda s: s.replace(1, 7), "`rule` must be a text"),
     (lambda s: s.add("x0 > 1e9"), "holds on no row"),
@@ -95,18 +95,18 @@ REFUSED = [
     (lambda s: s.round({99: 2}), "no term 99"),
     (lambda s: s.merge(1, 1), "cannot be merged with itself"),
     (lambda s: s.merge(1, 77), "no term 77"),
-    (lambda s: s.forbid("height"), "names 'height', which is no attribute"),
+    (lambda s: s.forbid("height"), "names 'height', which is not an attribute"),
     (lambda s: s.fix(1, "much"), "must be a finite number"),
     (lambda s: s.fix(1, float("nan")), "must be a finite number"),
     (lambda s: s.monotone("x0", "up"), "'increasing' or 'decreasing'; got 'up'"),
-    (lambda s: s.monotone("height", "increasing"), "no attribute"),
-    (lambda s: s.drop(1, note=3), "`note` must be a text"),
+    (lambda s: s.monotone("height", "increasing"), "not an attribute"),
+    (lambda s: s.drop(1, note=3), "`note` must be text"),
     (lambda s: s.apply("drop"), "list of steps"),
     (lambda s: s.apply([{"operation": "drop", "number": 1}, {"operation": "drop", "number": 1}]), "Step 2 .* No step"),
-    (lambda s: s.apply([{"operation": "undo"}]), "'undo' is no operation"),
+    (lambda s: s.apply([{"operation": "undo"}]), "'undo' is not an operation"),
     (lambda s: s.apply([{"operation": "drop"}]), "'drop' lacks 'number'"),
     (lambda s: s.apply([{"operation": "drop", "number": 1, "why": "so"}]), "no argument 'why'"),
-    (lambda s: s.apply([{"operation": "drop", "number": [1]}]), r"numbers that are printed; got \[1\]"),
+    (lambda s: s.apply([{"operation": "drop", "number": [1]}]), r"number in the printed list; got \[1\]"),
     (lambda s: s.apply([3]), "an object with an 'operation'"),
 ]
 
@@ -153,7 +153,7 @@ def test_other_targets_are_refused_in_a_sentence(kind):
     X, y = target_kinds.draw(kind)
     model = target_kinds.make(kind, max_terms=3).fit(X, y)
     for rows in ((), (X, y)):
-        with pytest.raises(InvalidInputError, match="this model is of another one"):
+        with pytest.raises(InvalidInputError, match="this model has another target or loss"):
             model.edit(*rows)
 
 

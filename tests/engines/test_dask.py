@@ -535,7 +535,7 @@ class TestExposure:
         with pytest.raises(InvalidInputError, match="X has 3 partitions but the exposure has 2"):
             on_dask.predict(rates, table, exposure=dd.from_pandas(claims["years"], npartitions=2, sort=False))
         classifier = on_dask.DaskRuleEnsembleClassifier(**SMALL, client=client)
-        with pytest.raises(InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss"):
+        with pytest.raises(InvalidInputError, match="`exposure` needs a RuleEnsembleRegressor with loss="):
             classifier.fit(table, "d", exposure="years")
 
 

@@ -103,7 +103,7 @@ def test_evidence_of_rows_set_apart_is_about_rates(write, monkeypatch, pool):
         np.testing.assert_allclose(found.mean_target.values, of_rates.mean_target.values, rtol=1e-9)
         np.testing.assert_allclose(found.p_value, of_rates.p_value, rtol=1e-6)
     assert len(in_parts.rules) > 0
-    with pytest.raises(InvalidInputError, match="have no `exposure` or `offset`; take evidence='split'"):
+    with pytest.raises(InvalidInputError, match="cannot have `exposure` or `offset`; use evidence='split'"):
         make().fit(table.select(NAMES), y, exposure=years, evidence=(table.select(NAMES), y))
 
 
@@ -214,11 +214,11 @@ def test_rows_whose_exposure_changes_between_passes_are_not_the_same():
     [
         (make(), {"exposure": "year"}, "`exposure` names 'year', which is no column; there are 'a', 'b'"),
         (make(), {"offset": "year"}, "`offset` names 'year', which is no column"),
-        (make("squared"), {"exposure": "years"}, "`exposure` is for a RuleEnsembleRegressor with the loss"),
+        (make("squared"), {"exposure": "years"}, "`exposure` needs a RuleEnsembleRegressor with loss="),
         (
             RuleEnsembleClassifier(**SMALL),
             {"exposure": "years"},
-            "`exposure` is for a RuleEnsembleRegressor with the loss",
+            "`exposure` needs a RuleEnsembleRegressor with loss=",
         ),
         (RuleEnsembleClassifier(**SMALL), {"offset": "years"}, "are for a RuleEnsembleRegressor"),
         (
@@ -244,7 +244,7 @@ def test_predictions_and_scores_refuse_what_their_model_does_not_take(tmp_path):
             lambda model=model: engines.predict(model, table, tmp_path / "out.csv", exposure="years"),
             lambda model=model: engines.score(model, table, "y", exposure="years"),
         ):
-            with pytest.raises(InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss"):
+            with pytest.raises(InvalidInputError, match="`exposure` needs a RuleEnsembleRegressor with loss="):
                 call()
     assert not list(tmp_path.iterdir())
 

@@ -62,7 +62,7 @@ def test_a_refit_is_the_large_model():
     again = engines.refit(model, model.statistics_)
     assert (again.front_, again.max_terms, again.settings_["max_terms"]) == (None, "auto", None)
     assert len(again.rules_) > len(model.rules_)
-    with pytest.raises(InvalidInputError, match=r"from `engines.refit`, or from an edit. Fit it anew"):
+    with pytest.raises(InvalidInputError, match=r"from `engines.refit`, or from an edit. Fit it again"):
         again.shorten(5)
     for asked in ({"max_terms": 5}, {"max_terms": np.int64(0)}, {"max_rules": 5}, {"max_terms": None, "max_rules": 5}):
         with pytest.raises(InvalidInputError, match=r"statistics have none: got .*=5.* Set both to None|max_terms=0"):

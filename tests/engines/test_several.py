@@ -162,7 +162,7 @@ def test_a_list_of_one_name_is_that_name():
         (make(), {"target": ["p", "r"]}, "`target` names 'r', which is no column; there are 'a', 'b'"),
         (make(), {"target": ["p", "p"]}, "`target` names 'p' twice"),
         (make(), {"keep_statistics": True}, "of one number, not of several numbers at once; fit all rows anew"),
-        (make(evidence="split"), {}, "Rules are tested on one number at a time; got 2 numbers"),
+        (make(evidence="split"), {}, "Rules are tested for one number at a time; got 2 numbers"),
         (
             make(loss="poisson"),
             {},
@@ -183,7 +183,7 @@ def test_scores_and_evidence_refuse_what_their_model_does_not_take(model):
     table = make_yields()
     with pytest.raises(InvalidInputError, match="The model predicts 2 numbers; `target` names 'p'"):
         engines.score(model, table, "p")
-    with pytest.raises(InvalidInputError, match="Rules are tested on one number at a time"):
+    with pytest.raises(InvalidInputError, match="Rules are tested for one number at a time"):
         engines.rule_evidence(model, table, "p")
     one = make(max_terms=3).fit(table.select(NAMES), table["p"].to_numpy())
     with pytest.raises(InvalidInputError, match="One column is predicted here"):

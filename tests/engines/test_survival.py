@@ -346,10 +346,10 @@ def test_events_are_told_by_words(write, words, event):
         (make(), {"event": "f"}, "Events must be 1 or 0; got "),
         (make(), {"event": "c"}, "Say which word is the event: 'c="),
         (make(), {"event": "year=1"}, "`event` names 'year', which is no column"),
-        (make(), {"event": "died", "exposure": "f"}, "`exposure` and `offset` are not for survival times"),
-        (make(), {"event": "died", "offset": "f"}, "`exposure` and `offset` are not for survival times"),
+        (make(), {"event": "died", "exposure": "f"}, "`exposure` and `offset` cannot be used for survival times"),
+        (make(), {"event": "died", "offset": "f"}, "`exposure` and `offset` cannot be used for survival times"),
         (make(), {"event": "died", "keep_statistics": True}, "of one number, not of survival times; fit all rows anew"),
-        (make(evidence="split"), {"event": "died"}, "`evidence` tests rules of classes and numbers"),
+        (make(evidence="split"), {"event": "died"}, "`evidence` tests rules about classes and numbers"),
         (
             make(),
             {"event": "died", "target": ["time", "f"]},
@@ -380,9 +380,9 @@ def test_scores_and_evidence_refuse_what_their_model_does_not_take(model):
     table = make_patients()
     with pytest.raises(InvalidInputError, match="Survival times need `event`"):
         engines.score(model, table, "time")
-    with pytest.raises(InvalidInputError, match="are not for survival times"):
+    with pytest.raises(InvalidInputError, match="cannot be used for survival times"):
         engines.score(model, table, "time", event="died", exposure="f")
-    with pytest.raises(InvalidInputError, match="`evidence` tests rules of classes and numbers"):
+    with pytest.raises(InvalidInputError, match="`evidence` tests rules about classes and numbers"):
         engines.rule_evidence(model, table, "time")
     other = RuleEnsembleRegressor(**{**SMALL, "max_terms": 3}).fit(table.select(NAMES), table["time"].to_numpy())
     with pytest.raises(InvalidInputError, match="`event` is for a RuleEnsembleSurvival"):

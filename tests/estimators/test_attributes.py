@@ -58,9 +58,12 @@ def test_counts_and_amounts_are_numbers(kind):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (draw("shared")[1], r"is for classes or one number; got a y of the shape \(160, 2\). Select for each column"),
-        (draw("survival")[1], r"is for classes or one number; got a y of the shape \(160, 2\)"),
-        (np.zeros(160, dtype=[("died", "?"), ("time", "f8")]), "structured array .* take RuleEnsembleSurvival"),
+        (
+            draw("shared")[1],
+            r"needs classes or one number as its target; got a y of the shape \(160, 2\). Select for each column",
+        ),
+        (draw("survival")[1], r"needs classes or one number as its target; got a y of the shape \(160, 2\)"),
+        (np.zeros(160, dtype=[("died", "?"), ("time", "f8")]), "structured array .* use RuleEnsembleSurvival"),
     ],
 )
 def test_several_numbers_and_survival_times_are_refused(y, message):
@@ -173,7 +176,7 @@ def test_a_constant_attribute_is_never_kept():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"min_votes": 6}, "`min_votes`=6 repetitions cannot agree when there are `n_repeats`=5"),
+        ({"min_votes": 6}, "`min_votes`=6 repetitions cannot agree when there are only `n_repeats`=5"),
         ({"n_features_to_select": 9}, "asks for 9 attributes, but X has 8"),
         ({"criterion": "luck"}, "'criterion' parameter"),
         ({"min_loss": -1.0}, "'min_loss' parameter"),

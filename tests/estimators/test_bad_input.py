@@ -281,7 +281,7 @@ def test_a_label_seen_once():
     """Where its row is held out, nothing is left to learn the class from."""
     frame, _ = make_frame()
     y = np.where(np.arange(40) < 1, "rare", "common")
-    with pytest.raises(InvalidInputError, match=r"Class 'rare' has one row.*`selection`"):
+    with pytest.raises(InvalidInputError, match=r"Class 'rare' has only one row.*`selection`"):
         make(RuleEnsembleClassifier).fit(frame, y)
     make(RuleEnsembleClassifier, selection=0.1).fit(frame, y)  # the way out that the message names
     make(RuleEnsembleClassifier).fit(frame, np.where(np.arange(40) < 2, "rare", "common"))
@@ -309,7 +309,7 @@ def test_no_target(kind):
 
 def test_words_for_a_number():
     frame, _ = make_frame()
-    with pytest.raises(ValueError, match=r"got text such as 'a'\. Take RuleEnsembleClassifier"):
+    with pytest.raises(ValueError, match=r"got text such as 'a'\. Use RuleEnsembleClassifier"):
         make(RuleEnsembleRegressor).fit(frame, ["a", "b"] * 20)
 
 
@@ -328,7 +328,7 @@ def test_words_for_a_number():
         (np.r_[np.ones(39), np.inf], "sample_weight contains infinity"),
         (
             np.r_[1.0, np.zeros(39)],
-            "at least two rows of positive weight; got n_samples = 1|Class 0 has one row|to one class",
+            "at least two rows of positive weight; got n_samples = 1|Class 0 has only one row|to one class",
         ),
     ],
 )
@@ -403,7 +403,7 @@ def test_class_weights_out_of_range():
 
 def test_a_subsample_of_more_rows_than_there_are(kind):
     frame, y = make_frame()
-    with pytest.raises(InvalidInputError, match="`subsample` asks for 41 rows a tree but there are 40; lower it"):
+    with pytest.raises(InvalidInputError, match="`subsample` asks for 41 rows per tree but there are 40; lower it"):
         make(kind, subsample=41).fit(frame, y)
 
 

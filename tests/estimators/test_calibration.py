@@ -154,7 +154,7 @@ def test_held_out_scores_are_those_of_the_fold_models():
 
 def test_a_given_point_has_nothing_to_calibrate_on():
     X, y = load("iris", return_X_y=True)
-    with pytest.raises(InvalidInputError, match=r"`calibration`='sigmoid' is fitted on held-out scores"):
+    with pytest.raises(InvalidInputError, match=r"`calibration`='sigmoid' needs held-out scores"):
         RuleEnsembleClassifier(calibration="sigmoid", selection=0.1).fit(X, y)
 
 

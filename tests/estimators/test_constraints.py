@@ -81,9 +81,9 @@ def test_nothing_asked_is_none(given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"Age": 1}, "`monotonic` names 'Age', which is no attribute; there are 'age', 'income', 'town'"),
-        ({3: 1}, "names 3, which is no attribute"),
-        ({True: 1}, "names True, which is no attribute"),
+        ({"Age": 1}, "`monotonic` names 'Age', which is not an attribute; the attributes are 'age', 'income', 'town'"),
+        ({3: 1}, "names 3, which is not an attribute"),
+        ({True: 1}, "names True, which is not an attribute"),
         ({"age": 2}, "must be -1, 0 or 1 for each attribute; got 2 for 'age'"),
         ({"age": "+1"}, r"must be -1, 0 or 1 for each attribute; got '\+1' for 'age'"),
         ({"age": True}, "must be -1, 0 or 1 for each attribute; got True for 'age'"),

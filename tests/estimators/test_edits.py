@@ -22,9 +22,9 @@ DROPPED = Edit(
 def test_tells_all_in_a_few_lines():
     assert repr(DROPPED).split("\n") == [
         "Dropped 3: a > 1.",
-        "given the terms: error 20.0 % -> 21.0 % (+1.00 ± 0.40); log loss 0.45 -> 0.451 (+0.001 ± 0.0005)",
+        "with the terms given: error 20.0 % -> 21.0 % (+1.00 ± 0.40); log loss 0.45 -> 0.451 (+0.001 ± 0.0005)",
         "the fitted list on rows that it has not seen: error 25.0 %; log loss 0.5",
-        "12 of 1,200 rows are predicted otherwise",
+        "12 of 1,200 rows are predicted differently",
         "weights that moved most: 1 +0.5 -> +0.25; 2 +0.5 -> +0.25; 4 +0.5 -> +0.25",
     ]
     assert (DROPPED.operation, DROPPED.note, DROPPED.author) == ("drop", "no <b>sense</b>", "A. B.")

@@ -94,8 +94,12 @@ def test_what_works_for_all(kind, option):
 
 
 REFUSED = {
-    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` is not for"),
-    "forced rules": ({"quantiles", "shared"}, {"rules": ["x0 > 0.5"], "force_rules": True}, "`force_rules` is not for"),
+    "monotonic": ({"quantiles", "shared"}, {"monotonic": {0: 1}}, "`monotonic` cannot be used"),
+    "forced rules": (
+        {"quantiles", "shared"},
+        {"rules": ["x0 > 0.5"], "force_rules": True},
+        "`force_rules` cannot be used",
+    ),
     "evidence": (
         {"absolute", "quantile", "quantiles", "shared", "separate", "survival"},
         {"evidence": "split"},
@@ -297,9 +301,7 @@ def test_an_offset_is_added_to_predictions(kind):
     of_all = model.predict(X) + (known if model.predict(X).ndim == 1 else known[:, None])
     np.testing.assert_allclose(model.predict(X, offset=known), of_all)
     for use in (lambda: make(kind).fit(X, y, exposure=known + 3.0), lambda: model.predict(X, exposure=known + 3.0)):
-        with pytest.raises(
-            InvalidInputError, match="`exposure` is for a RuleEnsembleRegressor with the loss 'poisson'"
-        ):
+        with pytest.raises(InvalidInputError, match="`exposure` needs a RuleEnsembleRegressor with loss='poisson'"):
             use()
 
 
@@ -354,7 +356,7 @@ def test_groups_are_held_out_together(kind):
         (lambda y: np.full(N_ROWS, 1j), "Complex data not supported"),
         (
             lambda y: np.zeros(N_ROWS, dtype=[("died", "?"), ("time", "f8")]),
-            "y is a structured array of 'died', 'time'; take RuleEnsembleSurvival for survival times",
+            "y is a structured array of 'died', 'time'; use RuleEnsembleSurvival for survival times",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def test_values_are_told_as_a_reader_knows_them():
     assert _read_value(Feature("a"), np.nan) is None
     assert _read_value(Feature("a"), 2.5) == 2.5
     assert _read_value(Feature("a", ("x", "y")), 1.0) == "y"
-    assert _read_value(Feature("a", ("x", "y")), 2.0) == "a category that training did not have"
+    assert _read_value(Feature("a", ("x", "y")), 2.0) == "a category that was not in the training rows"
     assert _read_value(Feature("a", ("x", "y"), pooled=True), 2.0) == "any other"
     assert _read_value(Feature("a.date", column="a", part="date"), 366.0) == "1971-01-02"
 

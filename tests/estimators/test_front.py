@@ -117,7 +117,7 @@ def test_lists_that_nobody_judged_are_as_long_as_is_allowed():
 def test_where_no_list_is_short_enough_the_message_says_how_short_they_get():
     front = make_front([make_line(2, 1.0, classes=3, shared=False), make_line(5, 0.5, classes=3, shared=False)])
     for limits in ((1, None), ("auto", 5), (2, 5)):
-        with pytest.raises(InvalidInputError, match="shortest list has 2 terms of a class and 6 in all") as raised:
+        with pytest.raises(InvalidInputError, match="shortest list has 2 terms for one class and 6 in all") as raised:
             front.choose(*limits)
         assert f"max_terms={limits[0]} and max_rules={limits[1]}" in str(raised.value)
 

@@ -155,9 +155,11 @@ def test_forced_rules_of_several_classes():
     terms = [row.term for row in model.rules_]
     for rule in read_rules(own, model.model_.features):
         assert (model.coef_[:, terms.index(rule)] != 0).all()
-    with pytest.raises(InvalidInputError, match=r"`force_rules` is not for fits that solve for all classes together"):
+    with pytest.raises(
+        InvalidInputError, match=r"`force_rules` cannot be used in fits that solve for all classes together"
+    ):
         RuleEnsembleClassifier.from_rules(own, forced=True, multiclass="grouped", solver=Glmnet(), **FEW).fit(X, y)
-    with pytest.raises(InvalidInputError, match=r"take multiclass='ovr'"):
+    with pytest.raises(InvalidInputError, match=r"use multiclass='ovr'"):
         RuleEnsembleClassifier.from_rules(own, forced=True, solver=Glmnet(loss="logistic"), **FEW).fit(X, y)
 
 
@@ -193,25 +195,25 @@ def test_a_rule_of_no_use_is_warned_of():
         ({"rules": OWN, "force_rules": True, "max_terms": np.int64(2)}, r"max_terms=2 is less than the 3 rules that"),
         (
             {"rules": ["glucose >= 126", "age > 30", "glucose > 125.5"], "force_rules": True},
-            r"The rule 'glucose > 125.5' holds on the very rows on which 'glucose >= 126' does",
+            r"The rule 'glucose > 125.5' holds on exactly the rows on which 'glucose >= 126' does,",
         ),
         (
             {"rules": ["glucose >= 126", "glucose < 126"], "force_rules": True},
-            r"The rule 'glucose < 126' holds on the very rows but those on which 'glucose >= 126' does",
+            r"The rule 'glucose < 126' holds on exactly the rows on which 'glucose >= 126' does not,",
         ),
         (
             {"rules": ["age <= 30", "30 < age <= 50", "age > 50"], "force_rules": True},
-            r"The rule 'age > 50' follows from the rules before it together",
+            r"The rule 'age > 50' is determined by the rules before it",
         ),
         ({"rules": OWN, "force_rules": True, "solver": Fpc()}, r"`force_rules` needs solver='glmnet' or Glmnet"),
         (
             {"force_rules": True, "n_candidates": 50},
-            r"force_rules=True puts `rules` into the model, and there are none",
+            r"force_rules=True puts `rules` into the model, but there are none",
         ),
         ({"rules": [], "force_rules": True}, r"there are none; give some"),
         ({"n_candidates": 0}, r"`n_candidates` must be at least 2, or 0 together with `rules` of your own"),
         ({"n_candidates": 1, "rules": OWN}, r"`n_candidates` must be at least 2"),
-        ({"rules": OWN, "terms": "linear"}, r"`rules` are for models with rules, and terms='linear' has none"),
+        ({"rules": OWN, "terms": "linear"}, r"terms='linear' has no rules, so it cannot use `rules`"),
         ({"rules": OWN, "monotonic": {"age": 1}}, r"The rule '30 < age <= 50' both rises and falls where `monotonic`"),
     ],
 )
@@ -249,7 +251,7 @@ def test_a_forced_rule_of_one_class_has_no_logistic_weight(side):
     y = np.where(FRAME["glucose"] > 170, "tested_positive", PIMA.y)
     own = [f"glucose {side} 170", *OWN[1:]]
     model = RuleEnsembleClassifier.from_rules(own, forced=True, solver=Glmnet(loss="logistic"), **FEW)
-    with pytest.raises(InvalidInputError, match=rf"'glucose {side} 170' parts off rows of one class alone"):
+    with pytest.raises(InvalidInputError, match=rf"'glucose {side} 170' separates rows of one class only"):
         model.fit(FRAME, y)
     squared = model.set_params(solver=Glmnet()).fit(FRAME, y)
     assert parse_rule(f"glucose {side} 170", FEATURES) in {row.term for row in squared.rules_}
@@ -370,9 +372,9 @@ def test_names_must_be_those_of_the_trees():
     [
         ({"trees": RandomForestClassifier()}, r"`trees` must be fitted, and this RandomForestClassifier is not"),
         ({"trees": "forest"}, r"`trees` must be fitted trees of scikit-learn, LightGBM or XGBoost; got a str"),
-        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules anew without each fold, which given"),
-        ({"trees": FOREST, "n_candidates": 0}, r"n_candidates=0 takes no rule from `trees`"),
-        ({"trees": FOREST, "terms": "linear"}, r"`trees` are for models with rules, and terms='linear' has none"),
+        ({"trees": FOREST, "honest_cv": True}, r"honest_cv=True grows rules separately for each fold, which is not"),
+        ({"trees": FOREST, "n_candidates": 0}, r"n_candidates=0 takes no rules from `trees`"),
+        ({"trees": FOREST, "terms": "linear"}, r"terms='linear' has no rules, so it cannot use `trees`"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together(changes, words):

@@ -173,7 +173,7 @@ def test_the_unit_of_time_does_not_matter():
     [
         ([1, 2, 3, 4], [0, 0, 0, 0], None, "No row has an event, so there is nothing to learn from"),
         ([1, 2, 3, 4], [1, 0, 0, 0], [0, 1, 1, 1], "No row of positive weight has an event"),
-        ([1, 2, 3, 4], [0, 0, 0, 1], None, "No event comes while two rows of positive weight are at risk"),
+        ([1, 2, 3, 4], [0, 0, 0, 1], None, "No event happens while at least two rows of positive weight are at risk"),
     ],
 )
 def test_times_of_which_nothing_can_be_learned_are_refused(time, event, weights, message):

@@ -114,7 +114,7 @@ def test_a_class_too_rare_to_be_dealt_out_is_named():
 @pytest.mark.usefixtures("small_pool")
 def test_bad_input_is_told_as_ever():
     X, y = make_data()
-    with pytest.raises(InvalidInputError, match="one target a row"):
+    with pytest.raises(InvalidInputError, match="one target for each row"):
         RuleEnsembleRegressor().fit(X, y[:-1])
     with pytest.raises(InvalidInputError, match="contains NaN"):
         RuleEnsembleRegressor().fit(X, np.where(np.arange(N_ROWS) == 7, np.nan, y))

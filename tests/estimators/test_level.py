@@ -174,13 +174,15 @@ def test_levels_that_are_none_are_refused(quantile, message):
 @pytest.mark.parametrize("kind", ["huber", "absolute", "quantile", "quantiles"])
 @pytest.mark.parametrize("solver", ["glmnet", "fpc", "spgl1", "pathbuild"])
 def test_a_named_solver_is_refused(kind, solver):
-    with pytest.raises(InvalidInputError, match=f"is solved for in a way of its own; leave out solver='{solver}'"):
+    with pytest.raises(InvalidInputError, match=f"has its own solver; leave out solver='{solver}'"):
         make(kind, solver=solver).fit(*draw(kind))
 
 
 @pytest.mark.parametrize("kind", ["huber", "absolute", "quantile", "quantiles"])
 def test_a_given_point_is_refused(kind):
-    with pytest.raises(InvalidInputError, match="needs held-out rows to choose by; set selection='1se' or 'min' in"):
+    with pytest.raises(
+        InvalidInputError, match="needs held-out rows to choose the model; set selection='1se' or 'min' in"
+    ):
         make(kind, selection=0.05).fit(*draw(kind))
 
 
@@ -191,7 +193,9 @@ def test_a_given_point_is_refused(kind):
 def test_constraints_are_for_one_level(parameters, name):
     """The way out that was named is one of other targets."""
     X, y = draw("quantiles")
-    with pytest.raises(InvalidInputError, match=f"`{name}` is not for several quantiles.* fit a model for each level"):
+    with pytest.raises(
+        InvalidInputError, match=f"`{name}` cannot be used with several quantiles.* fit one model for each level"
+    ):
         make("quantiles", **parameters).fit(X, y)
     assert len(make("quantile", **parameters).fit(X, y).rules_)
 

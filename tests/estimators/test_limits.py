@@ -134,7 +134,7 @@ def test_trees_of_others_give_the_nodes_that_keep_to_the_limits(groups, max_attr
         for rule in nodes
         if len(rule.features) <= max_attributes and any(set(rule.features) <= one for one in (*groups, rest))
     }
-    message = rf"{len(nodes) - len(kept)} of {len(nodes)} rules of `trees` are about attributes together that"
+    message = rf"{len(nodes) - len(kept)} of {len(nodes)} rules of `trees` combine attributes that"
     with pytest.warns(DroppedRuleWarning, match=message) if kept < nodes else nullcontext(), all_rules() as found:
         model.set_params(n_candidates=max(1, len(kept))).fit(X, Y)
     assert found == kept
@@ -255,25 +255,28 @@ def test_it_survives_clones_parameters_and_files(tmp_path, given, loaded):
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"interactions": [["age", "agee"]]}, "`interactions` names 'agee', which is no attribute; there are 'age'"),
-        ({"interactions": [[0, 5]]}, "`interactions` names 5, which is no attribute"),
-        ({"interactions": [[0, True]]}, "`interactions` names True, which is no attribute"),
-        ({"interactions": ["age", "income"]}, "`interactions` must be groups .* got 'age' in the place of a group"),
-        ({"interactions": [0, 1]}, "`interactions` must be groups .* got 0 in the place of a group"),
-        ({"interactions": [["age"], []]}, "`interactions` has an empty group; name its attributes, or leave it out"),
+        (
+            {"interactions": [["age", "agee"]]},
+            "`interactions` names 'agee', which is not an attribute; the attributes are 'age'",
+        ),
+        ({"interactions": [[0, 5]]}, "`interactions` names 5, which is not an attribute"),
+        ({"interactions": [[0, True]]}, "`interactions` names True, which is not an attribute"),
+        ({"interactions": ["age", "income"]}, "`interactions` must be groups .* got 'age' instead of a group"),
+        ({"interactions": [0, 1]}, "`interactions` must be groups .* got 0 instead of a group"),
+        ({"interactions": [["age"], []]}, "`interactions` has an empty group; name its attributes, or remove it"),
         ({"interactions": "age"}, "The 'interactions' parameter of .* Got 'age' instead"),
         ({"interactions": 3}, "The 'interactions' parameter of .* Got 3 instead"),
         ({"max_attributes": 0}, "The 'max_attributes' parameter of .* Got 0 instead"),
         ({"max_attributes": "two"}, "The 'max_attributes' parameter of .* Got 'two' instead"),
         ({"max_attributes": 1.5}, r"The 'max_attributes' parameter of .* Got 1.5 instead"),
-        ({"max_attributes": True}, "`max_attributes` must be no bool"),
+        ({"max_attributes": True}, "`max_attributes` must not be a boolean"),
         (
             {"rules": ["age > 0 and wave > 0", "age > 0"], "interactions": [["age", "income"]]},
-            "The rule 'age > 0 and wave > 0' is about 'age', 'wave' together, which `max_attributes` or `interactions`",
+            "The rule 'age > 0 and wave > 0' combines 'age', 'wave', which `max_attributes` or `interactions`",
         ),
         (
             {"rules": ["age > 0 and income > 0 and wave > 0"], "max_attributes": 2},
-            "is about 'age', 'income', 'wave' together",
+            "combines 'age', 'income', 'wave'",
         ),
     ],
 )
@@ -324,5 +327,5 @@ def test_an_expert_s_rule_is_checked_by_its_attributes():
     rule = Rule((Condition(0, upper=1.0), Condition(3, categories=(0,))))
     check_limits([rule], Limits(2, np.array([[True, False, False, True]])), FEATURES)
     for limits in (Limits(1), Limits(groups=np.array([[True, True, True, False], [False, False, False, True]]))):
-        with pytest.raises(InvalidInputError, match="is about 'age', 'town' together"):
+        with pytest.raises(InvalidInputError, match="combines 'age', 'town'"):
             check_limits([rule], limits, FEATURES)

@@ -60,7 +60,7 @@ def test_several_numbers_in_words():
 
 
 def test_hazards_in_words():
-    assert HAZARDS.words == "concordance 0.712 (0.5 by chance), 40 events"
-    assert HAZARDS.table == {"Concordance (0.5 by chance)": "0.712", "Events": "40"}
+    assert HAZARDS.words == "concordance 0.712 (guessing: 0.5), 40 events"
+    assert HAZARDS.table == {"Concordance (guessing: 0.5)": "0.712", "Events": "40"}
     assert NO_PAIR.words == "no pairs to compare, 1 event"
-    assert NO_PAIR.headlines["concordance held out; 0.5 by chance"] == UNKNOWN
+    assert NO_PAIR.headlines["concordance held out; guessing: 0.5"] == UNKNOWN

@@ -153,5 +153,5 @@ def test_the_hazard_goes_there_and_back():
     ],
 )
 def test_a_file_with_no_such_loss_is_refused(told):
-    with pytest.raises(InvalidInputError, match=r"model\.json is no valid model file"):
+    with pytest.raises(InvalidInputError, match=r"model\.json is not a valid model file"):
         decode_loss(parse(json.dumps(told).encode(), "model.json"))

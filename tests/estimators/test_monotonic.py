@@ -207,7 +207,7 @@ def test_other_solvers_are_refused_before_any_work(solver):
 
 def test_more_than_two_classes_are_refused():
     X = make_data(60)[0]
-    with pytest.raises(InvalidInputError, match=r"`monotonic` is for two classes.*got 3 classes"):
+    with pytest.raises(InvalidInputError, match=r"`monotonic` needs a target of two classes.*got 3 classes"):
         RuleEnsembleClassifier(monotonic={0: 1}).fit(X, np.arange(60) % 3)
 
 

@@ -20,7 +20,7 @@ def test_one_item_lends_its_names():
 
 def test_of_several_one_must_be_chosen():
     several = PerOutput([1.0, 2.0])
-    with pytest.raises(AttributeError, match=r"There are 2 outputs; take one of them, as in \[0\]\.real\."):
+    with pytest.raises(AttributeError, match=r"There are 2 outputs; choose one of them, as in \[0\]\.real\."):
         _ = several.real
     assert list(several[1:]) == [2.0]
 

@@ -153,7 +153,7 @@ def test_rates_that_are_all_zero_tell_nothing_but_can_be_scored():
     X, y = draw("poisson")
     with pytest.raises(InvalidInputError, match="needs a target above 0; all of them are 0"):
         make("poisson").fit(X, 0.0 * y)
-    with pytest.raises(InvalidInputError, match="needs a target above 0 in a row that counts"):
+    with pytest.raises(InvalidInputError, match="needs at least one row with a target above 0 and a positive weight"):
         make("poisson").fit(X, y, sample_weight=(y == 0.0).astype(float))
     assert make("poisson").fit(X, y).score(X, 0.0 * y) == 0.0
 
@@ -198,7 +198,7 @@ def test_rates_of_a_size_that_cannot_be_squared_are_refused(unit):
 
 def test_exposures_too_far_apart_are_refused():
     X, y = draw("poisson")
-    with pytest.raises(InvalidInputError, match="differ so much that rates are no numbers any more"):
+    with pytest.raises(InvalidInputError, match="differ so much that the rates are too large or too small to compute"):
         make("poisson").fit(X, y, offset=np.linspace(-800.0, 800.0, N_ROWS))
     with pytest.raises(InvalidInputError, match="cannot add up numbers of the size of"):
         make("poisson").fit(X, y, exposure=np.exp(np.linspace(-600.0, 600.0, N_ROWS)))
@@ -207,11 +207,11 @@ def test_exposures_too_far_apart_are_refused():
 @pytest.mark.parametrize(
     ("solver", "message"),
     [
-        ("fpc", "Fpc cannot take loss='poisson', by which the terms of this target are found; take solver='glmnet'"),
+        ("fpc", "Fpc cannot take loss='poisson', which finds the terms for this target; use solver='glmnet'"),
         ("spgl1", "Spgl1 cannot take loss='poisson'"),
         ("pathbuild", "Pathbuild cannot take loss='poisson'"),
-        (Glmnet(), r"A fit by loss='poisson' cannot use Glmnet\(loss='squared'\); give it loss='poisson'"),
-        (Glmnet(loss="gamma"), r"A fit by loss='poisson' cannot use Glmnet\(loss='gamma'\); give it loss='poisson'"),
+        (Glmnet(), r"A fit with loss='poisson' cannot use Glmnet\(loss='squared'\); give it loss='poisson'"),
+        (Glmnet(loss="gamma"), r"A fit with loss='poisson' cannot use Glmnet\(loss='gamma'\); give it loss='poisson'"),
     ],
 )
 def test_solvers_with_another_loss_are_refused(solver, message):

@@ -342,7 +342,7 @@ def test_how_often_terms_come_back_is_a_column_and_thresholds_a_line_below_the_r
     assert first.endswith("92%  a <= 0.123456789")
     assert below == " " * first.index("a <=") + "(a <= 0.1 to 0.15)"
     assert table.notes == [note]
-    assert note.startswith("comes back: how many lists from other rows have the term; in brackets")
+    assert note.startswith("comes back: how many lists from other rows contain the term; in brackets")
     page = table._repr_html_()
     assert ">a &lt;= 0.123456789\n(a &lt;= 0.1 to 0.15)</td>" in page
     assert "white-space:pre-line" in page

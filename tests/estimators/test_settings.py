@@ -36,11 +36,11 @@ def test_the_defaults_are_those_of_the_regressor():
     [
         ({"n_candidates": 1}, "`n_candidates` must be at least 2"),
         ({"n_candidates": 0}, "`n_candidates` must be at least 2"),
-        ({"terms": "linear", "rules": ["a > 1"]}, "`rules` are for models with rules"),
-        ({"terms": "linear", "trees": object()}, "`trees` are for models with rules"),
-        ({"n_candidates": 0, "trees": object()}, "takes no rule from `trees`"),
-        ({"honest_cv": True, "trees": object()}, "which given `trees` do not allow"),
-        ({"evidence": "split", "trees": object()}, "sets rows apart that given `trees` may have seen"),
+        ({"terms": "linear", "rules": ["a > 1"]}, "has no rules, so it cannot use `rules`"),
+        ({"terms": "linear", "trees": object()}, "has no rules, so it cannot use `trees`"),
+        ({"n_candidates": 0, "trees": object()}, "takes no rules from `trees`"),
+        ({"honest_cv": True, "trees": object()}, "which is not possible with given `trees`"),
+        ({"evidence": "split", "trees": object()}, "sets rows apart, but the given `trees` may have seen them"),
         ({"force_rules": True}, "there are none; give some"),
     ],
 )

@@ -136,12 +136,20 @@ def test_named_solvers_solve_for_several_numbers(way, solver):
 @pytest.mark.parametrize(
     ("way", "parameters", "message"),
     [
-        ("shared", {"monotonic": {0: 1}}, "`monotonic` is not for numbers that share a list.*multioutput='separate'"),
-        ("shared", {"rules": ["x0 > 0"], "force_rules": True}, "`force_rules` is not for fits.*multioutput='separate'"),
-        ("shared", {"evidence": "split"}, "Rules are tested on one number at a time; got 2 numbers"),
-        ("separate", {"evidence": "split"}, "Rules are tested on one number at a time; got 2 numbers"),
-        ("shared", {"loss": "poisson"}, r"loss='poisson' is for one number; got a y of the shape \(160, 2\)"),
-        ("shared", {"loss": "quantile"}, "loss='quantile' is for one number.*MultiOutputRegressor"),
+        (
+            "shared",
+            {"monotonic": {0: 1}},
+            "`monotonic` cannot be used for numbers that share a list.*multioutput='separate'",
+        ),
+        (
+            "shared",
+            {"rules": ["x0 > 0"], "force_rules": True},
+            "`force_rules` cannot be used in fits.*multioutput='separate'",
+        ),
+        ("shared", {"evidence": "split"}, "Rules are tested for one number at a time; got 2 numbers"),
+        ("separate", {"evidence": "split"}, "Rules are tested for one number at a time; got 2 numbers"),
+        ("shared", {"loss": "poisson"}, r"loss='poisson' supports one number only; got a y of the shape \(160, 2\)"),
+        ("shared", {"loss": "quantile"}, "loss='quantile' supports one number only.*MultiOutputRegressor"),
     ],
 )
 def test_what_is_about_one_number_is_refused(way, parameters, message):

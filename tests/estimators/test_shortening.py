@@ -111,7 +111,7 @@ def test_forced_rules_are_in_every_list():
     for line in model.front_:
         assert set(KNOWN) <= set(line.fitted.model.terms)
     assert model.front_[0].terms == 2
-    with pytest.raises(InvalidInputError, match="The shortest list has 2 terms of a class and 2 in all"):
+    with pytest.raises(InvalidInputError, match="The shortest list has 2 terms for one class and 2 in all"):
         model.shorten(1)
 
 

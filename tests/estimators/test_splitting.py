@@ -118,9 +118,9 @@ def test_another_length_has_no_evidence(pima):
 @pytest.mark.parametrize(
     ("parameter", "given", "words"),
     [
-        ("split", lambda X, y: (X, y), "evidence='split' sets rows of X apart, and `fit` was given others"),
-        (None, lambda X, y: X, r"must be rows of their own, \(X, y\) or \(X, y, sample_weight\); got ndarray"),
-        (None, lambda X, y: (X, np.full(len(y), "no")), "`y` holds 'no' in row 0, which is no class of the model"),
+        ("split", lambda X, y: (X, y), "evidence='split' sets rows of X apart, but `fit` was also given other rows"),
+        (None, lambda X, y: X, r"must be separate rows, \(X, y\) or \(X, y, sample_weight\); got ndarray"),
+        (None, lambda X, y: (X, np.full(len(y), "no")), "`y` holds 'no' in row 0, which is not a class of the model"),
         (None, lambda X, y: (X[:, :3], y), "X has 3 features"),
     ],
 )
@@ -133,7 +133,7 @@ def test_what_cannot_be_counted_is_refused(pima, parameter, given, words):
 
 
 def test_too_few_rows_are_refused():
-    with pytest.raises(InvalidInputError, match=r"counts the other; 3 rows \(or groups\) are too few"):
+    with pytest.raises(InvalidInputError, match=r"tests on the other half; 3 rows \(or groups\) are too few"):
         RuleEnsembleRegressor(evidence="split").fit(np.arange(3.0)[:, None], np.arange(3.0))
 
 

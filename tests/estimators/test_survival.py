@@ -221,8 +221,8 @@ def test_targets_that_are_none_are_refused(y, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"evidence": "split"}, "`evidence` tests rules of classes and numbers; leave it out for survival times"),
-        ({"solver": "fpc"}, "Fpc cannot take loss='poisson', by which the terms of this target are found; take"),
+        ({"evidence": "split"}, "`evidence` tests rules about classes and numbers; leave it out for survival times"),
+        ({"solver": "fpc"}, "Fpc cannot take loss='poisson', which finds the terms for this target; use"),
         ({"solver": "pathbuild"}, "Pathbuild cannot take loss='poisson'"),
         ({"ties": "exact"}, "The 'ties' parameter of RuleEnsembleSurvival must be"),
         ({"tree_loss": "huber"}, "The 'tree_loss' parameter of RuleEnsembleSurvival must be"),

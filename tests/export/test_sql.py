@@ -550,7 +550,7 @@ def test_times_that_cannot_be(hazards):
         to_sql(fitted("numbers")[0], "t", times=[1.0])
     model = copy.copy(hazards[0])
     model.baseline_ = None
-    with pytest.raises(InvalidInputError, match="no rows were held out that could tell the hazard of the baseline"):
+    with pytest.raises(InvalidInputError, match="no rows were held out to estimate the hazard of the baseline"):
         to_sql(model, "t", times=[1.0])
     with pytest.raises(InvalidInputError, match="'Survival_0', a name that the query has for a column of its own"):
         to_sql(hazards[0], "t", keep=["Survival_0"])

@@ -144,7 +144,7 @@ def test_frames():
 @pytest.mark.parametrize(
     ("labels", "options", "words"),
     [
-        (["yes", "maybe"] * 75, {}, "`y` holds 'maybe' in row 1, which is no class of the model"),
+        (["yes", "maybe"] * 75, {}, "`y` holds 'maybe' in row 1, which is not a class of the model"),
         (["yes", "no"], {}, r"one class for each of the 150 rows; got the shape \(2,\)"),
         (["yes", "no"] * 75, {"level": 95}, "`level` must lie between 0 and 1; got 95"),
         (["yes", "no"] * 75, {"false_discovery_rate": 0}, "`false_discovery_rate` must lie between 0 and 1; got 0"),
@@ -249,7 +249,7 @@ def test_what_is_established_is_told_in_words():
     assert repr(found) == text
     assert all(verdict in text for verdict in found.verdicts)
     linear, table, y, _, _ = held_out("linear only")
-    assert rule_evidence(linear, table, y).to_text().startswith("The list has no rule to be tested.")
+    assert rule_evidence(linear, table, y).to_text().startswith("The list has no rule to test.")
 
 
 def test_units_of_targets_and_weights_do_not_matter():

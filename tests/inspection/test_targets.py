@@ -158,9 +158,9 @@ def test_evidence_is_about_means_or_refused(kind):
     model, X, y, known = fit(kind)
     refused = {
         "survival": "leave it out for survival times",
-        "several": "Rules are tested on one number at a time",
-        "separate": "Rules are tested on one number at a time",
-        **dict.fromkeys(("quantile", "quantiles", "absolute"), "which does not tell of its quantiles"),
+        "several": "Rules are tested for one number at a time",
+        "separate": "Rules are tested for one number at a time",
+        **dict.fromkeys(("quantile", "quantiles", "absolute"), "which says nothing about its quantiles"),
     }
     if kind in refused:
         with pytest.raises(InvalidInputError, match=refused[kind]):

@@ -154,9 +154,7 @@ def test_losses_are_found_by_name_or_are_what_they_are():
     own = Huber(delta=3.0)
     assert find_loss(own) is own
     assert [loss.sums_suffice for loss in LOSSES] == [True, False, False, False, False]
-    with pytest.raises(
-        InvalidInputError, match=r"`loss` must be one of squared, .* or an object of a `Loss`; got 'odd'"
-    ):
+    with pytest.raises(InvalidInputError, match=r"`loss` must be one of squared, .* or a `Loss` object; got 'odd'"):
         find_loss("odd")
 
 

@@ -342,7 +342,7 @@ def test_rates_are_told_as_such(show, benches, kind):
     page.wait_for_selector("#bench-compared table")
     words = page.locator("#bench-compared").inner_text()
     n_otherwise = int((np.abs(edited.predict(table) / model.predict(table) - 1.0) > 0.1).sum())
-    assert f"{n_otherwise} of {len(table)} rows are predicted otherwise, by more than a tenth." in words
+    assert f"{n_otherwise} of {len(table)} rows are predicted differently, by more than a tenth." in words
     assert "--target COLUMN --exposure" in page.locator("#bench-script").text_content()
 
 
@@ -355,7 +355,7 @@ def test_comparing_with_the_fitted_model(show, benches):
     session.apply(read_script(page))
     n_otherwise = int((session.finish().predict(table) != model.predict(table)).sum())
     words = page.locator("#bench-compared").inner_text()
-    assert f"{n_otherwise} of {len(table)} rows are predicted otherwise" in words
+    assert f"{n_otherwise} of {len(table)} rows are predicted differently" in words
     assert len(page.locator("#bench-compared tbody tr").all()) == len(model.rules_)
 
 

@@ -65,7 +65,7 @@ def test_charts_are_of_held_out_rows_unless_new_ones_are_given(kind):
         assert charts["counts"] == model.held_out_.counts.tolist()
     found = check_of(model, table, y, True)
     assert found["table"]["heads"] == ["", f"Held-out rows ({model.held_out_.n_rows})", "Training rows (90)"]
-    assert "new rows will do worse" in found["about"]
+    assert "better than they will be on new rows" in found["about"]
 
 
 def test_training_rows_are_known_again():

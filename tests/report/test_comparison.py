@@ -124,7 +124,7 @@ def test_other_targets(kind):
 def test_models_that_predict_the_same():
     model, table, y, _ = fit("two classes")
     page = make_comparison(rulegrove.compare(model, model, table, y))
-    assert "Both models predict the same of all rows." in page
+    assert "Both models predict the same for all rows." in page
     assert "Rows that change most" not in page
 
 

@@ -21,7 +21,7 @@ def test_a_page_has_the_log_of_an_edited_list(tmp_path):
     assert told["heads"][-1] == "done"
     assert [row[0] for row in told["rows"]] == ["0", "1"]
     assert told["rows"][1][-1].endswith("Dr. Lee: </script><b>no sense</b>")
-    assert "cross-validated given the terms" in told["words"]
+    assert "cross-validated with the terms given" in told["words"]
     edited.save(tmp_path / "edited.json")
     assert describe_edits(load_model(tmp_path / "edited.json")) == told
     page = make_report(edited)

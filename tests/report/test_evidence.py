@@ -33,5 +33,5 @@ def test_without_rows_set_apart_there_is_none(read_page):
 
 def test_a_list_without_rules_has_sentences_alone(read_page):
     told = read_page(make_report(with_evidence("linear only")))["evidence"]
-    assert told["sentences"][1] == "The list has no rule to be tested."
+    assert told["sentences"][1] == "The list has no rule to test."
     assert told["lines"] == []

@@ -29,7 +29,7 @@ def test_what_does_not_fit_is_refused():
         read_given(model, table, y[:3])
     wrong = y.astype(object)
     wrong[7] = None
-    with pytest.raises(InvalidInputError, match="`y` holds None in row 7, which is no class"):
+    with pytest.raises(InvalidInputError, match="`y` holds None in row 7, which is not a class"):
         read_given(model, table, wrong)
     model, table, y, _ = fit("regression")
     with pytest.raises(InvalidInputError, match="NaN or infinity"):

@@ -118,7 +118,7 @@ def test_the_words_say_how_it_was_found(read_page):
     words = read_page(make_report(model))["recurrence"]["words"]
     known = model.front_.recurrence
     assert (
-        f"To find out, {known.n_resamples} lists were made anew, each from {known.n_rows} of the training rows" in words
+        f"To find out, {known.n_resamples} more lists were made, each from {known.n_rows} of the training rows" in words
     )
     assert "longest" not in words
 
@@ -132,7 +132,7 @@ def test_lists_that_are_too_long(read_page):
     report = read_page(make_report(model))
     assert report["lines"][-1]["outputs"][0]["returns"] is None
     assert report["lines"][-2]["outputs"][0]["returns"] is not None
-    assert report["recurrence"]["words"].endswith("It is not known of the longest lists.")
+    assert report["recurrence"]["words"].endswith("It is not known for the longest lists.")
     large = RuleEnsembleRegressor(**settings, max_terms=None).fit(X, y)
     report = read_page(make_report(large))
     assert None not in report["lines"][-1]["outputs"][0]["returns"]

@@ -20,11 +20,11 @@ def test_what_was_fitted(inspected):
     assert figures["attributes"] == "5"
     assert figures["training rows"] == "90"
     assert "with 5 folds" in words
-    assert "the point of the least held-out error was taken" in words
+    assert "the point with the smallest held-out error was taken" in words
     assert "n_candidates=150" in words
     assert "selection='min'" in words
     assert "n_jobs" not in words
-    assert ("so this is a little optimistic" in words) == (not model.held_out_.honest)
+    assert ("so these figures are a little optimistic" in words) == (not model.held_out_.honest)
     assert "On the 90 rows given" in words
     for label in getattr(model, "classes_", []):
         assert f"{label} ({int((y == label).sum())})" in words
@@ -45,7 +45,7 @@ def test_the_error_held_out():
     held_out = model.held_out_
     base = f"accuracy held out; base rate {100 * held_out.base_accuracy:.1f} %"
     assert figures[base] == f"{100 * held_out.accuracy:.1f} %"
-    assert figures["AUC held out; 0.5 by chance"] == f"{held_out.auc:.3f}"
+    assert figures["AUC held out; guessing: 0.5"] == f"{held_out.auc:.3f}"
     assert figures[f"log loss held out; base rate {held_out.base_log_loss:.3f}"] == f"{held_out.log_loss:.3f}"
     assert not any("less error" in name for name in figures)
 
@@ -62,8 +62,8 @@ def test_a_given_point_has_no_held_out_error():
 def test_how_the_length_came_about():
     model, *_ = fit("two classes")
     words = tell(model)[1]
-    assert f"A large model of {model.front_[-1].rules} terms came first" in words
-    assert f"Lists of up to {model.front_[-2].terms} terms were then made of it" in words
+    assert f"The fit made a large model of {model.front_[-1].rules} terms first" in words
+    assert f"Lists of up to {model.front_[-2].terms} terms were then made from it" in words
     assert f"The chosen model is the list of {len(model.rules_)} terms." in words
     model, *_ = fit("three classes")
     assert f"is the list of {model.front_[model.front_.chosen].terms} terms for each class." in tell(model)[1]
@@ -76,7 +76,7 @@ def test_how_the_length_came_about():
 def test_honest_folds_are_told():
     table, y, _ = make_table()
     model = RuleEnsembleRegressor(n_candidates=40, cv=3, random_state=0, n_jobs=1).fit(table.drop(columns="fixed"), y)
-    assert "No rule was grown with the rows that it is judged on" in tell(model)[1]
+    assert "No rule was grown on the rows that it is judged on" in tell(model)[1]
 
 
 def test_training_rows_are_called_so(inspected):

@@ -71,7 +71,7 @@ def test_figures_are_those_of_scikit_learn(kind, read_page):
     elif kind in SEVERAL:
         assert table[f"R² of {NAMES[1]}"] == f"{r2_score(y[NAMES[1]], said[:, 1]):.3f}"
     elif kind == "survival":
-        assert table["Concordance (0.5 by chance)"] == f"{model.score(X, y):.3f}"
+        assert table["Concordance (guessing: 0.5)"] == f"{model.score(X, y):.3f}"
         assert table["Events"] == str(int(y["event"].sum()))
     else:
         assert table["R²"] == f"{r2_score(y, said):.3f}"
@@ -215,7 +215,7 @@ def test_importance_of_several_numbers_is_for_all_of_them(kind, read_page):
 
 def test_bad_input():
     model, X, y, known = fit("poisson")
-    with pytest.raises(InvalidInputError, match="`exposure` and `offset` go with `y`; give that, too"):
+    with pytest.raises(InvalidInputError, match="`exposure` and `offset` belong to `y`; give that as well"):
         make_report(model, X, **known)
     model, X, y, _ = fit("survival")
     with pytest.raises(InvalidInputError, match="`exposure`"):

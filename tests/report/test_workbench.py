@@ -142,21 +142,21 @@ def test_what_cannot_be_is_refused_and_writes_nothing(made, tmp_path):
     for given, workbench, words in [
         ((), True, "give X and y as well"),
         ((X,), True, "give X and y as well"),
-        ((X, y), 0, "`workbench` must be True, False or the rows a line has at least; got 0"),
+        ((X, y), 0, "`workbench` must be True, False or the smallest number of rows in a line; got 0"),
         ((X, y), "yes", "got 'yes'"),
-        ((X, y), 901, "A line is to have 901 rows at least, and there are 900"),
+        ((X, y), 901, "A line must have at least 901 rows, but there are only 900"),
     ]:
         with pytest.raises(InvalidInputError, match=words):
             write_report(model, file, *given, workbench=workbench)
     level = RuleEnsembleRegressor(**QUICK, loss="quantile").fit(X, X["a"])
-    with pytest.raises(InvalidInputError, match="this model is of another one"):
+    with pytest.raises(InvalidInputError, match="this model has another target or loss"):
         write_report(level, file, X, X["a"], workbench=True)
     assert not file.exists()
 
 
 def test_a_long_list_is_to_be_shortened(made, monkeypatch):
     monkeypatch.setattr("rulegrove.report._workbench.MOST_TERMS", 2)
-    with pytest.raises(InvalidInputError, match=r"a workbench is for 2 at most; shorten the model first"):
+    with pytest.raises(InvalidInputError, match=r"a workbench can have 2 at most; shorten the model first"):
         make_report(*made["numbers"], workbench=True)
 
 

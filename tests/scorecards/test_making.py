@@ -172,7 +172,7 @@ def test_a_model_without_terms_has_an_empty_card():
     found = rulegrove.scorecard(model, X, y)
     assert found.cards[0].rules == ()
     np.testing.assert_allclose(found.predict_proba(X), 0.5)
-    assert "No rule says anything of this class" in repr(found)
+    assert "No rule is about this class" in repr(found)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +198,11 @@ def test_what_is_no_classifier_is_refused(pima):
     regressor, table, values, _ = fit("regression")
     with pytest.raises(InvalidInputError, match="it needs a RuleEnsembleClassifier; got a RuleEn"):
         rulegrove.scorecard(regressor, table, values)
-    with pytest.raises(InvalidInputError, match="A scorecard counts rows to find its points and chances; give `X`"):
+    with pytest.raises(InvalidInputError, match="A scorecard needs rows to find its points and chances; give `X`"):
         rulegrove.scorecard(model)
     with pytest.raises(InvalidInputError, match="needs at least two rows of each class"):
         rulegrove.scorecard(model, X[:1], y[:1])
-    with pytest.raises(InvalidInputError, match="which is no class of the model"):
+    with pytest.raises(InvalidInputError, match="which is not a class of the model"):
         rulegrove.scorecard(model, X, ["other"] * len(X))
 
 

@@ -91,7 +91,8 @@ class _Learner:
         both = sorted(self.categorical & self.numeric)
         if both:
             raise InvalidInputError(
-                f"{table.place(both[0])} is in both `categorical_features` and `numeric_features`; it can be one only."
+                f"{table.place(both[0])} is in both `categorical_features` and `numeric_features`; list it in only "
+                "one of them."
             )
 
     def learn(self) -> Columns:
@@ -133,7 +134,7 @@ class _Learner:
             if parse_times(values) is not None or looks_like_dates(values) or _count_numbers(values):
                 return None
             return (
-                "has another text in every row, as names and identifiers have; it is left out. List it in "
+                "has a different text in every row, like names or identifiers, so it is left out. List it in "
                 "`categorical_features` to keep it."
             )
         if cells.kind != "integer" or len(values) < FEW_ROWS:
@@ -142,11 +143,11 @@ class _Learner:
         if not spread >= len(values) - 1 or len(np.unique(values)) < len(values):
             return None
         if spread < self.n_rows or _NAMELESS.fullmatch(name):
-            return "numbers the rows, as an identifier does; it is left out. Set `identifiers` to None to keep it."
+            return "numbers the rows like an identifier, so it is left out. Set `identifiers` to None to keep it."
         if _LIKE_IDENTIFIER.fullmatch(name):
             warn_user(
-                f"{self.table.place(position)} has another whole number in every row; if these are identifiers, list "
-                "the column in `identifiers` to leave it out.",
+                f"{self.table.place(position)} has a different whole number in every row; if these are identifiers, "
+                "list the column in `identifiers` to leave it out.",
                 DoubtfulColumnWarning,
             )
         return None
@@ -160,26 +161,31 @@ class _Learner:
             kinds = ", ".join(sorted({type(value).__name__ for value in _list_present(values)}))
             raise TypeError(
                 f"{place} is neither numeric nor categorical: each argument must be a string or a number, all of one "
-                f"kind; got {kinds}. List it in `numeric_features` to take other words as missing, or convert all of "
+                f"kind; got {kinds}. List it in `numeric_features` to treat other words as missing, or convert all of "
                 "it to text."
             )
         elif position in self.categorical:
             if cells.kind == "time":
-                raise InvalidInputError(f"{place} is dates, which are no categories; convert them to text first.")
+                raise InvalidInputError(
+                    f"{place} contains dates, which cannot be categories; convert them to text first."
+                )
             feature = self._categories(name, place, values)
             yield feature, encode_labels(values, feature)
         elif cells.kind == "time" or (cells.kind == "text" and parse_times(self._drawn(values)) is not None):
             times = parse_times(values) if cells.kind == "text" else values
             if times is None:
-                raise InvalidInputError(f"{place} is dates in the rows drawn from it, but not in all others.")
+                raise InvalidInputError(
+                    f"{place} has dates in the sampled rows, but not in all others; repair the values that are not "
+                    "dates."
+                )
             for feature in expand_dates(name, self._drawn(times), self.table.names):
                 assert feature.part is not None
                 yield feature, read_part(times, feature.part)
         elif cells.kind in ("text", "category"):
             if not isinstance(self.reading.categorical, str):
                 raise InvalidInputError(
-                    f"{place} holds text but is not in `categorical_features`={self.reading.categorical!r}; add it, or "
-                    "encode it."
+                    f"{place} holds text but is not in `categorical_features`={self.reading.categorical!r}; add it "
+                    "there, or encode the text as numbers."
                 )
             doubtful = cells.kind == "text" and self._doubt_text(place, values)
             feature = self._categories(name, place, values, quiet=doubtful)
@@ -197,9 +203,9 @@ class _Learner:
         odd = np.flatnonzero(present & np.isnan(numbers))
         if odd.size:
             warn_user(
-                f"{place}: {odd.size:,} of {int(present.sum()):,} values {'is' if odd.size == 1 else 'are'} no "
-                f"number and count{'s' * (odd.size == 1)} as missing, the first in row {odd[0]}: "
-                f"{str(values[odd[0]])[:40]!r}.",
+                f"{place}: {odd.size:,} of {int(present.sum()):,} values "
+                f"{'is not a number and counts' if odd.size == 1 else 'are not numbers and count'} as missing; the "
+                f"first, in row {odd[0]}, is {str(values[odd[0]])[:40]!r}.",
                 DoubtfulColumnWarning,
             )
         check_finite(numbers, place)
@@ -213,14 +219,14 @@ class _Learner:
             odd = next(row for row, value in enumerate(values) if value is not None and is_marked(value))
             warn_user(
                 f"{place}: {n_numbers:,} of {len(present):,} values are numbers; row {odd} has {values[odd][:40]!r}. "
-                "Each different text is a category now; list the column in `numeric_features` to read the numbers and "
-                "take other words as missing.",
+                "Every different text is therefore a category; list the column in `numeric_features` to read the "
+                "numbers and treat other words as missing.",
                 DoubtfulColumnWarning,
             )
         elif looks_like_dates(drawn):
             warn_user(
-                f"{place} looks like dates such as {present[0]!r}, of which nothing says where the day stands; each is "
-                "a category now. Write them as 2024-02-29 to have them read as dates.",
+                f"{place} looks like dates such as {present[0]!r}, but day and month cannot be told apart, so each "
+                "date is a category. Write them as 2024-02-29 to have them read as dates.",
                 DoubtfulColumnWarning,
             )
         else:
@@ -238,9 +244,9 @@ class _Learner:
             n_rows = sum(counts.values())
             n_pooled = n_rows - sum(counts[label] for label in kept)
             warn_user(
-                f"{place} has {len(labels):,} categories; the {len(kept):,} most frequent are kept, and the others, "
-                f"{n_pooled:,} of {n_rows:,} rows, are one category, 'any other'. List the column in `identifiers` to "
-                "leave it out.",
+                f"{place} has {len(labels):,} categories; the {len(kept):,} most frequent are kept, and the others "
+                f"({n_pooled:,} of {n_rows:,} rows) become one category, 'any other'. List the column in "
+                "`identifiers` to leave it out.",
                 PooledCategoriesWarning,
             )
         return Feature(name, kept, pooled=True)
@@ -250,8 +256,8 @@ class _Learner:
         n_labels, n_present = feature.n_categories, len(_list_present(self._drawn(values)))
         if self.finds_identifiers and not feature.pooled and n_labels > FEW_LABELS and 2 * n_labels > n_present:
             warn_user(
-                f"{place} has {n_labels:,} categories on {n_present:,} rows, most of which say nothing of other rows; "
-                "list the column in `identifiers` to leave it out.",
+                f"{place} has {n_labels:,} categories on {n_present:,} rows, and most of them say nothing about other "
+                "rows; list the column in `identifiers` to leave it out.",
                 DoubtfulColumnWarning,
             )
 
@@ -316,7 +322,8 @@ def _choose(told: Chosen, names: Sequence[str], parameter: str) -> frozenset[int
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):
             raise InvalidInputError(
-                f"The mask `{parameter}` has {len(listed)} entries for {len(names)} columns; give each one."
+                f"The mask `{parameter}` has {len(listed)} entries for {len(names)} columns; give one entry for each "
+                "column."
             )
         return frozenset(np.flatnonzero(listed).tolist())
     places = {name: place for place, name in enumerate(names)}

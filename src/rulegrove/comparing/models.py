@@ -36,22 +36,21 @@ LEAST_CHANCE = 1e-15
 
 
 def compare(a: Any, b: Any, X: Any = None, y: Any = None) -> Comparison:
-    """Compare two models: today's and last year's, or an edited list and the one that was fitted.
+    """Compare two models, such as this year's and last year's, or an edited list and the original.
 
-    Terms are paired one to one: by their exact words; with rows also by attribute, side and the decile of all rows that
-    a threshold is in; and by the rows on which they hold, if of those on which either does both hold on at least 80 %.
-    Lines are paired by their attributes.
+    Terms are paired one to one if they have the same words. If you give rows, they are also paired if their thresholds
+    are on the same attributes, on the same sides and in the same deciles, or if they hold on nearly the same rows: both
+    on at least 80 % of the rows on which one of them holds. Linear terms are paired by attribute.
 
     Parameters
     ----------
     a, b : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted, or read by `load_model`; of the same kind of target, with the same classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to predict, best ones that neither model was fitted on. Both models read them, so they need the columns of
-        both.
+        Rows to predict, preferably rows that neither model was fitted on. They need the columns of both models.
     y : array-like of shape (n_samples,), optional
-        Their target, for the errors of both with the standard error of the difference, row by row. Of survival times
-        and quantiles errors are not compared.
+        Their target, to compare the errors of both models, with the standard error of the difference. Not for survival
+        times and quantiles.
 
     Returns
     -------
@@ -208,7 +207,9 @@ def _find_errors(model: BaseRuleEnsemble, predicted: list[Any], chances: list[An
         surprise = (-np.log(np.maximum(own[places, codes], LEAST_CHANCE)) for own in chances)
         return [_pair_errors("Share of wrong classes", *wrong), _pair_errors("Log loss", *surprise)]
     if target.timed or (model.model_.outputs and not model.model_.numbers):
-        raise InvalidInputError("Errors are compared of classes and of numbers; leave `y` out for this kind of target.")
+        raise InvalidInputError(
+            "Errors can be compared for classes and numbers only; leave `y` out for this kind of target."
+        )
     values = np.asarray(target.check(y, len(predicted[0])), dtype=np.float64).reshape(predicted[0].shape)
     if not model.model_.numbers:
         return [_pair_errors("Mean squared error", *((own - values) ** 2 for own in predicted))]

@@ -56,19 +56,20 @@ class Side:
 
 @dataclass(frozen=True)
 class ComparedTerm:
-    """A term of either model, or two that are one finding.
+    """A term of one of the models, or a pair of terms that say the same.
 
     Attributes
     ----------
     how : {"words", "deciles", "rows", "a", "b"}
-        How the two are the same: by their exact words (lines by their attribute), by attribute, side and the decile of
-        the threshold, or by the rows on which they hold (Jaccard index of at least 0.8). Or which model alone has it.
+        In which sense the two are the same: exact words (or attribute, for linear terms), attribute, side and decile of
+        the thresholds, or the rows on which they hold (Jaccard index at least 0.8). Or the only model that has the
+        term.
     text_a, text_b : str
-        In words; empty where a model has none.
+        The terms in words; empty if a model has none.
     coefficient_a, coefficient_b : float
-        In the score that `about` names; 0 where a model has none.
+        Their coefficients in the score of `about`; 0 if a model has none.
     about : object
-        The class (or number, or level) for which the coefficients are largest; None where a model has one score.
+        The class (or number, or level) for which the coefficients are largest; None for models with one score.
     """
 
     how: Literal["words", "deciles", "rows", "a", "b"]
@@ -89,7 +90,8 @@ class Concerned:
     n_rows : int
         Rows on which it holds.
     inside, outside : float
-        Mean change of the rows on which it holds, and of the others; of classes the share that is predicted otherwise.
+        Mean change on the rows where it holds, and on all other rows; for classes, the share that is predicted
+        differently.
     """
 
     text: str
@@ -100,7 +102,7 @@ class Concerned:
 
 @dataclass(frozen=True)
 class Errors:
-    """What both models lose on rows, by one measure.
+    """The errors of both models on some rows, by one measure.
 
     Attributes
     ----------
@@ -108,7 +110,7 @@ class Errors:
     a, b : float
         Means over the rows.
     difference, difference_se : float
-        Mean of a less b, row by row, and its standard error.
+        Mean of a minus b over the rows, and its standard error.
     """
 
     name: str
@@ -119,7 +121,7 @@ class Errors:
 
     @property
     def verdict(self) -> str:
-        """Which model is better, if that can be told."""
+        """Which model is better, if the rows show it."""
         sure = abs(self.difference) > 2.0 * self.difference_se
         return f"{'b' if self.difference > 0.0 else 'a'} is better" if sure else "these rows cannot tell them apart"
 
@@ -131,21 +133,21 @@ class Errors:
     @property
     def words(self) -> str:
         """The figures as a sentence."""
-        return f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a less b is {self.apart}, so {self.verdict}."
+        return f"{self.name}: a {self.a:.4g}, b {self.b:.4g}; a minus b is {self.apart}, so {self.verdict}."
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedRows:
-    """What both models predict of rows.
+    """What both models predict for some rows.
 
     Attributes
     ----------
     predicted_a, predicted_b : ndarray of shape (n_rows,) or (n_rows, n_outputs)
     change : ndarray of shape (n_rows,)
-        By how much they differ: the largest difference between chances of a class, or the difference between the
-        numbers, the mean over them if there are several.
+        By how much the predictions differ: the largest difference between the probabilities of a class, or the
+        difference between the numbers (the mean difference if there are several).
     otherwise : ndarray of shape (n_rows,), bool
-        Of classes, whether another one is predicted; of numbers, whether the row is among the tenth of the largest
+        For classes, whether the predicted class differs; for numbers, whether the row is in the tenth with the largest
         changes.
     observed : ndarray, optional
     classes : bool
@@ -164,7 +166,7 @@ class ComparedRows:
 
     @property
     def order(self) -> IntArray:
-        """Rows, those that change most first."""
+        """Positions of the rows, those that change most first."""
         return np.argsort(-self.change, kind="stable")
 
     @property
@@ -173,18 +175,19 @@ class ComparedRows:
         n_rows, most = len(self.change), float(self.change.max(initial=0.0))
         if not self.classes:
             return (
-                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, by {most:.4g} at most."
+                f"Predictions of {n_rows:,} rows differ by {self.change.mean():.4g} on average, and by {most:.4g} at "
+                "most."
             )
         n_other = int(np.count_nonzero(self.otherwise))
         return (
-            f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted otherwise; chances "
-            f"differ by {self.change.mean():.3f} on average, by {most:.3f} at most."
+            f"{n_other:,} of {n_rows:,} rows ({n_other / max(n_rows, 1):.1%}) are predicted differently; chances "
+            f"differ by {self.change.mean():.3f} on average, and by {most:.3f} at most."
         )
 
     @property
     def measured(self) -> str:
-        """What is told of the rows that a change concerns."""
-        return "predicted otherwise" if self.classes else "mean change"
+        """What is measured on the rows that change."""
+        return "predicted differently" if self.classes else "mean change"
 
     def show(self, amount: float) -> str:
         """Return how much of some rows changes, in words."""
@@ -192,7 +195,7 @@ class ComparedRows:
 
     @property
     def sentences(self) -> list[str]:
-        """What differs, in sentences."""
+        """How the predictions differ, in sentences."""
         told = [self.about_change, *(own.words for own in self.errors)]
         for one in self.concerned:
             inside, outside = map(self.show, (one.inside, one.outside))
@@ -207,15 +210,15 @@ class Comparison:
     Attributes
     ----------
     terms : tuple of ComparedTerm
-        Shared ones first, then those of one model alone.
+        Shared terms first, then those of only one model.
     n_a, n_b : int
-        Terms of each model.
+        Number of terms of each model.
     shared : dict of str to float
-        Share of the terms of either that both have: by "words", and with rows by "deciles" and "rows".
+        Share of all terms that both models have: by "words", and if there are rows by "deciles" and "rows".
     held_out_a, held_out_b : Figures or None
-        How each did on rows held out while it was fitted.
+        How well each did on the rows that were held out of its fit.
     rows : ComparedRows or None
-        What both predict of rows, if there were any.
+        What both predict for the rows, if there were any.
     """
 
     terms: tuple[ComparedTerm, ...]
@@ -228,7 +231,7 @@ class Comparison:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many terms are shared in which way, and how many are of one model alone."""
+        """How many terms are shared, in which sense, and how many only one model has."""
         return {how: sum(term.how == how for term in self.terms) for how in HOWS}
 
     @property
@@ -236,24 +239,24 @@ class Comparison:
         """How many terms both models have, in sentences."""
         counts = self.counts
         by_rows = (
-            f", {counts['deciles']} more up to the tenth that a threshold is in, and {counts['rows']} more on nearly "
-            "the same rows"
+            f", {counts['deciles']} more with thresholds in the same tenth of the rows, and {counts['rows']} more on "
+            "nearly the same rows"
         )
         told = [
             f"Model a has {self.n_a} terms, model b has {self.n_b}. They share {counts['words']} word for word"
             f"{'' if self.rows is None else by_rows}; only in a: {counts['a']}, only in b: {counts['b']}."
         ]
         if self.rows is None and counts["a"] and counts["b"]:
-            told.append("Rows would tell which of these say nearly the same in other words.")
+            told.append("With rows given, you would also see which of these say nearly the same in other words.")
         return told
 
     @property
     def sentences(self) -> list[str]:
-        """All but the table of terms, in sentences."""
+        """Everything except the table of terms, in sentences."""
         told = self.about_terms
         for name, figures in (("a", self.held_out_a), ("b", self.held_out_b)):
             if figures is not None:
-                how = "Held out while" if figures.honest else "Given its rules, which is optimistic, while"
+                how = "Held out while" if figures.honest else "With its rules given, which is optimistic, while"
                 told.append(f"{how} {name} was fitted: {figures.words}.")
         return told + ([] if self.rows is None else self.rows.sentences)
 
@@ -263,7 +266,7 @@ class Comparison:
         Parameters
         ----------
         of : {"terms", "rows"}, default="terms"
-            Terms of both models, or the rows, those that change most first.
+            The terms of both models, or the rows, those that change most first.
         """
         if of == "terms":
             names = ("how", "coefficient_a", "coefficient_b", "text_a", "text_b")

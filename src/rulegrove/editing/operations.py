@@ -78,7 +78,7 @@ def round_thresholds(state: State, about: Edited, thresholds: Any = 2) -> Done:
         if found != term:
             rounded[number] = found
     if not rounded:
-        return state, "Rounded nothing: all thresholds are that round"
+        return state, "Rounded nothing: all thresholds are round already"
     told = "; ".join(f"{number}: {rule.text(state.features)}" for number, rule in rounded.items())
     return _put(state, rounded, fixed=True), f"Rounded {told}"
 
@@ -99,7 +99,7 @@ def merge(state: State, about: Edited, first: int, second: int) -> Done:
     if not kept:
         raise InvalidInputError(
             f"Rules {first} and {second} have no bound in common, so a rule that covers both would hold on every row. "
-            f"Drop one of them, or replace one by a rule of your own."
+            "Drop one of them, or replace one with a rule of your own."
         )
     free = state.terms[first].free | state.terms[second].free
     merged = _put(_leave_out(state, [second]), {first: Rule(kept)}, free=free)
@@ -117,7 +117,7 @@ def forbid(state: State, about: Edited, attribute: str) -> Done:
     """Leave out all terms on an attribute, for good."""
     own = _find_attribute(state, about, attribute, "forbid")
     gone = [number for number, listed in state.terms.items() if own & set(listed.term.features)]
-    told = f": dropped {', '.join(map(str, gone))}" if gone else ", which no term is on"
+    told = f": dropped {', '.join(map(str, gone))}" if gone else ", which no term uses"
     return replace(_leave_out(state, gone), forbidden=state.forbidden | own), f"Forbade {attribute}{told}"
 
 
@@ -128,8 +128,8 @@ def fix(state: State, about: Edited, number: int, coefficient: Any) -> Done:
     sign = state.constraints.sign(own.term)
     if sign and (sign * fixed < 0.0).any():
         raise InvalidInputError(
-            f"The coefficient of {number} must not be {'negative' if sign > 0 else 'positive'}: its attribute has a "
-            "direction that it must not go against."
+            f"The coefficient of {number} must not be {'negative' if sign > 0 else 'positive'}, because that goes "
+            "against the direction of its attribute; give the other sign, or drop the term."
         )
     free = own.free | ~np.isnan(fixed)
     changed = replace(own, fixed=fixed, free=free, coefs=np.where(np.isnan(fixed), own.coefs, fixed))
@@ -149,7 +149,9 @@ def monotone(state: State, about: Edited, attribute: str, direction: str) -> Don
     own = _find_attribute(state, about, attribute, "monotone")
     for feature in own:
         if state.features[feature].categories is not None:
-            raise InvalidInputError(f"{attribute!r} is categorical: its values have no order to rise with.")
+            raise InvalidInputError(
+                f"{attribute!r} is categorical, so it can have no direction: its values have no order."
+            )
     directions = state.directions.copy()
     directions[list(own)] = DIRECTIONS[direction]
     constraints = Constraints(directions)
@@ -162,7 +164,7 @@ def monotone(state: State, about: Edited, attribute: str, direction: str) -> Don
         elif sign * np.nan_to_num(listed.fixed[0]) < 0.0:
             raise InvalidInputError(
                 f"The weight of {number} is fixed at {listed.fixed[0]:g}, which goes against {attribute!r} "
-                f"{direction}; free it first, by coefficient=None."
+                f"{direction}; free it first, with coefficient=None."
             )
     way = "rise" if direction == "increasing" else "fall"
     why = "which would go against it" if state.counts is None else "which would go both ways"
@@ -192,7 +194,7 @@ def _read_number(number: Any) -> int:
     if isinstance(number, str) and number.isdecimal():
         return int(number)
     if not _is_whole(number):
-        raise InvalidInputError(f"Terms are named by the numbers that are printed; got {number!r}.")
+        raise InvalidInputError(f"A term is given by its number in the printed list; got {number!r}.")
     return int(number)
 
 
@@ -220,8 +222,8 @@ def _need_rows(state: State, operation: str) -> None:
     """Refuse what makes new rules where no rows tell of them."""
     if state.counts is None:
         raise InvalidInputError(
-            f"`{operation}` makes a rule that has to be counted, and this session has no rows; open it by "
-            "model.edit(X, y)."
+            f"`{operation}` makes a new rule, which has to be counted on rows, but this session has no rows; open it "
+            "by model.edit(X, y)."
         )
 
 
@@ -257,7 +259,9 @@ def _read_coefficient(listed: Listed, about: Edited, coefficient: Any) -> FloatA
         )
     for label, value in coefficient.items():
         if str(label) not in about.outputs:
-            raise InvalidInputError(f"{str(label)!r} is no class of the model; it has {', '.join(about.outputs)}.")
+            raise InvalidInputError(
+                f"{str(label)!r} is not a class of the model; its classes are {', '.join(about.outputs)}."
+            )
         fixed[about.outputs.index(str(label))] = _read_weight(value)
     return fixed
 
@@ -297,7 +301,8 @@ def _put(state: State, rules: Mapping[int, Rule], *, free: Any = None, fixed: bo
         if not variances[places[number]] > 0.0:
             where = "every row" if means[places[number]] > 0.5 else "no row"
             raise InvalidInputError(
-                f"'{rule.text(state.features)}' holds on {where} that was counted, so no weight can be learned for it."
+                f"'{rule.text(state.features)}' holds on {where} that was counted, so no weight can be learned for "
+                "it; give it other bounds."
             )
     return changed
 
@@ -314,10 +319,13 @@ def _check_rules(state: State, terms: Mapping[int, Listed], rules: Mapping[int, 
         seen[own.term] = number
     for rule in rules.values():
         for feature in state.forbidden.intersection(rule.features):
-            raise InvalidInputError(f"{state.features[feature].name!r} is forbidden in this session.")
+            raise InvalidInputError(
+                f"{state.features[feature].name!r} is forbidden in this session; write the rule without it."
+            )
         if state.constraints.sign(rule) is None:
             raise InvalidInputError(
-                f"'{rule.text(state.features)}' goes both ways in an attribute that has a direction; give it one bound."
+                f"'{rule.text(state.features)}' has two bounds on an attribute with a direction, so the score would "
+                "both rise and fall; give it one bound."
             )
 
 

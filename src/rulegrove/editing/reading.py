@@ -39,8 +39,8 @@ def find_family(target: Target) -> Family:
     if type(target) is Number:
         return OfNumbers()
     raise InvalidInputError(
-        "Lists can be edited whose target is one of classes, a number by squared errors, or a rate (poisson, gamma, "
-        "tweedie); this model is of another one."
+        "A list can be edited if its target is classes, a number (loss='squared') or a rate (loss='poisson', 'gamma' "
+        "or 'tweedie'); this model has another target or loss."
     )
 
 
@@ -79,7 +79,9 @@ def read_rows(
         center, scale = _find_unit(family, np.asarray(values, dtype=np.float64), own)
         values = (values - center) / scale
     elif np.unique(values).size < 2:
-        raise InvalidInputError("The rows of positive weight belong to one class; an edit needs rows of two at least.")
+        raise InvalidInputError(
+            "The rows of positive weight belong to one class; an edit needs rows of at least two classes."
+        )
     return Rows(columns, chosen, values, own, folds, n_folds, family, center, scale)
 
 
@@ -99,7 +101,9 @@ def _find_unit(family: Family, values: FloatArray, weights: FloatArray | None) -
     mean = most * float(np.average(values / most, weights=weights))
     if isinstance(family, OfRates):
         if not mean > 0.0:
-            raise InvalidInputError("An edit of rates needs a target above 0 in a row that counts; all are 0.")
+            raise InvalidInputError(
+                "An edit of rates needs at least one row with a target above 0 and a positive weight; all are 0."
+            )
         return 0.0, mean
     return mean, most * float(np.sqrt(np.average(((values - mean) / most) ** 2, weights=weights))) or 1.0
 

@@ -29,24 +29,24 @@ ABOUT = ("note", "author")  # what a step may tell beside its arguments
 
 
 class EditSession:
-    """A fitted list, its terms by the numbers that are printed, and the rows that tell what edits cost.
+    """A session in which a fitted list is edited, with the rows that show what each edit costs.
 
-    `BaseRuleEnsemble.edit` opens one. Terms keep their numbers through all edits: that of a dropped term is not given
-    again, and rules that are added go on from the last. An edit that is refused changes nothing. From the first edit on
-    weights are those of a likelihood with a small ridge given the terms, see `rulegrove.editing.solving`; the model
-    itself, which the session was opened on, stays as it is.
+    `model.edit(X, y)` opens a session. Terms are called by the numbers that are printed and keep them through all
+    edits: the number of a dropped term is not used again, and added rules get the next numbers. An edit that is refused
+    changes nothing. From the first edit on, weights maximise a likelihood with a small ridge (see
+    `rulegrove.editing.solving`). The model on which the session was opened does not change.
 
     Parameters
     ----------
     model : RuleEnsembleClassifier, RuleEnsembleRegressor
         Fitted.
     X, y, sample_weight, groups, exposure, offset
-        Rows, as in `fit`; without any nothing can be counted, so rules only go and weights are only fixed.
+        Rows, as in `fit`. Without rows, you can only drop terms, forbid attributes and fix weights.
 
     Attributes
     ----------
     log : Edits
-        The opening and all edits that are not undone, each with what it cost.
+        The opening and all edits that were not undone, each with its cost.
     rules : RuleTable
         The list as it is, each term ranked by its number.
 
@@ -90,7 +90,9 @@ class EditSession:
         self._states, self._baseline = [state], state
         if X is None:
             if any(own is not None for own in (y, sample_weight, groups, exposure, offset)):
-                raise InvalidInputError("`edit` was given a target or weights without X; give X as well, or nothing.")
+                raise InvalidInputError(
+                    "`edit` was given a target or weights without X; give X as well, or none of them."
+                )
             self._edits = [self._describe(step, "Opened without rows")]
             return
         rows = read_rows(model, X, y, sample_weight, groups, exposure, offset)
@@ -98,37 +100,39 @@ class EditSession:
         self._baseline = replace(state, counts=counts).choose_ridge()
         self._states = [replace(state, counts=counts, ridge=self._baseline.ridge)]
         n_rows, used = rows.n_rows, counts.rows.n_rows
-        drawn = "" if used == n_rows else f" drawn of {n_rows:,}, for a list with lines, or of very many rules"
+        drawn = (
+            "" if used == n_rows else f" drawn from {n_rows:,}, because the list has linear terms or very many rules"
+        )
         cost = judge(target, self._baseline, self._baseline).after
         step |= {"rows": used, "folds": rows.n_folds, "ridge": self._baseline.ridge}
         told = f"Opened on {used:,} rows{drawn}, in {rows.n_folds} folds, with a ridge of {self._baseline.ridge:g}"
         self._edits = [replace(self._describe(step, told), honest=recall_cost(model), after=cost)]
 
     def drop(self, number: int, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Leave a term out.
+        """Drop a term.
 
         Parameters
         ----------
         number : int
-            The number of the term as it is printed.
+            Number of the term, as printed.
         note, author : str, optional
-            Why, and who; they stay in the log of the model.
+            Why, and who did it; the log of the model keeps both.
 
         Returns
         -------
         Edit
-            What it changes.
+            What was done, and what it changed.
         """
         return self._do("drop", {"number": number}, note, author)
 
     def replace(self, number: int, rule: str, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Put another rule in the place of a term, whose number it takes.
+        """Replace a term by another rule, which takes its number.
 
         Parameters
         ----------
         number : int
         rule : str
-            In the words that are printed, such as ``"age > 40 and mass > 30"``.
+            The rule in words, as printed, such as ``"age > 40 and mass > 30"``.
         note, author : str, optional
             As in `drop`.
         """
@@ -137,22 +141,22 @@ class EditSession:
     def round(
         self, thresholds: int | Mapping[int, int] = 2, *, note: str | None = None, author: str | None = None
     ) -> Edit:
-        """Round the thresholds of rules, which then decide otherwise between the old and the new ones.
+        """Round the thresholds of rules. Rows between an old and a new threshold are then decided differently.
 
         Parameters
         ----------
         thresholds : int or mapping, default=2
-            Significant digits of all rules, or by number of some: ``{2: 1}``.
+            Significant digits for all rules, or for some rules by number: ``{2: 1}``.
         note, author : str, optional
             As in `drop`.
         """
         return self._do("round", {"thresholds": thresholds}, note, author)
 
     def merge(self, first: int, second: int, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Put one rule in the place of two, with the number of the first.
+        """Replace two rules by one, which takes the number of the first.
 
-        It has the conditions on attributes that both rules have, each loosened to cover both, and so holds wherever
-        either of them does, and on some rows more.
+        It has conditions on the attributes that both rules use, each loosened to cover both. So it holds wherever one
+        of the two holds, and on some more rows.
 
         Parameters
         ----------
@@ -163,7 +167,7 @@ class EditSession:
         return self._do("merge", {"first": first, "second": second}, note, author)
 
     def add(self, rule: str, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Add a rule, with the next number; of several classes it has a weight for each.
+        """Add a rule, which gets the next number. With more than two classes it has a weight for each.
 
         Parameters
         ----------
@@ -175,7 +179,7 @@ class EditSession:
         return self._do("add", {"rule": rule}, note, author)
 
     def forbid(self, attribute: str, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Drop all terms on an attribute, which later rules must not speak of either.
+        """Drop all terms that use an attribute, and refuse later rules that use it.
 
         Parameters
         ----------
@@ -193,23 +197,23 @@ class EditSession:
         note: str | None = None,
         author: str | None = None,
     ) -> Edit:
-        """Fix the weight of a term, beside which the others are solved for.
+        """Fix the weight of a term. The other weights are solved for with it.
 
         Parameters
         ----------
         number : int
         coefficient : float, mapping or None
-            Of more than two classes by class; None frees the weight again.
+            The weight; with more than two classes, a weight by class. None frees the weight again.
         note, author : str, optional
             As in `drop`.
         """
         return self._do("fix", {"number": number, "coefficient": coefficient}, note, author)
 
     def monotone(self, attribute: str, direction: str, *, note: str | None = None, author: str | None = None) -> Edit:
-        """Let the score only rise, or only fall, with an attribute, as `monotonic` does in a fit.
+        """Make the score only rise, or only fall, with an attribute, like `monotonic` in a fit.
 
-        Rules with a lower and an upper bound on it are dropped, for they go both ways; a weight that would have the
-        wrong sign is 0 from now on, and such a term is not in the finished model.
+        Rules with a lower and an upper bound on the attribute are dropped, because they go both ways. A weight that
+        would have the wrong sign becomes 0, and its term is left out of the finished model.
 
         Parameters
         ----------
@@ -221,18 +225,18 @@ class EditSession:
         return self._do("monotone", {"attribute": attribute, "direction": direction}, note, author)
 
     def undo(self) -> Edit:
-        """Take the last edit back, and return it; the session is then what it was before, bit for bit."""
+        """Undo the last edit and return it. The session is then exactly what it was before."""
         if len(self._edits) == 1:
             raise InvalidInputError("There is no edit to undo.")
         self._states.pop()
         return self._edits.pop()
 
     def finish(self) -> "BaseRuleEnsemble":
-        """Return the edited model: fitted, and like any other, with the log of edits as `edits_`.
+        """Return the edited list as a fitted model like any other, with the log of edits as `edits_`.
 
-        After edits on rows all that the model tells of its terms is of these rows, scores are log odds (or logarithms
-        of rates, or numbers) by themselves, without a calibration, and `held_out_` is given the terms. It has no front:
-        other lengths of the fitted list know nothing of the edits.
+        If the session has rows, all figures of the terms are computed on these rows. Scores are log odds (or logarithms
+        of rates, or numbers) and need no calibration. `held_out_` is cross-validated with the terms given. The model
+        has no front, because the lists of other lengths do not have the edits.
         """
         log = self._earlier()
         if len(self._edits) == 1:
@@ -242,11 +246,11 @@ class EditSession:
         return finish_model(self._model, self._states[0], self._states[-1], log)
 
     def script(self) -> list[dict[str, Any]]:
-        """Return the edits as plain values, which `apply` repeats and ``rulegrove edit --script`` reads as JSON."""
+        """Return the edits as plain values, which `apply` repeats and, as JSON, ``rulegrove edit --script``."""
         return [copy.deepcopy(dict(edit.step)) for edit in self._edits[1:]]
 
     def apply(self, script: Sequence[Mapping[str, Any]]) -> Edits:
-        """Repeat the edits of a script, all of them or none.
+        """Make the edits of a script, all of them or none.
 
         Parameters
         ----------
@@ -256,7 +260,7 @@ class EditSession:
         Returns
         -------
         Edits
-            Those that were made.
+            The edits that were made.
         """
         if isinstance(script, (str, bytes, Mapping)) or not isinstance(script, Sequence):
             raise InvalidInputError("A script is a list of steps, such as [{'operation': 'drop', 'number': 3}].")
@@ -275,7 +279,7 @@ class EditSession:
 
     @property
     def log(self) -> Edits:
-        """The opening and all edits that are not undone."""
+        """The opening and all edits that were not undone."""
         return Edits(self._edits)
 
     @property
@@ -349,7 +353,7 @@ def _make_step(operation: str, arguments: Mapping[str, Any], note: Any, author: 
     for name, value in zip(ABOUT, (note, author), strict=True):
         if value is not None:
             if not isinstance(value, str):
-                raise InvalidInputError(f"`{name}` must be a text; got {value!r}.")
+                raise InvalidInputError(f"`{name}` must be text; got {value!r}.")
             step[name] = value
     return {name: _plain(value) for name, value in step.items()}
 
@@ -369,7 +373,7 @@ def _read_step(step: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
     operation = arguments.pop("operation")
     about = {name: arguments.pop(name, None) for name in ABOUT}
     if operation not in OPERATIONS:
-        raise InvalidInputError(f"{operation!r} is no operation; there are {', '.join(OPERATIONS)}.")
+        raise InvalidInputError(f"{operation!r} is not an operation; use one of {', '.join(OPERATIONS)}.")
     signature = inspect.signature(getattr(EditSession, operation))
     known = [name for name in signature.parameters if name not in ("self", *ABOUT)]
     unknown = [name for name in arguments if name not in known]

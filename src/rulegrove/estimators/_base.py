@@ -188,12 +188,12 @@ class BaseRuleEnsemble(BaseEstimator):
         exposure: Any = None,
         offset: Any = None,
     ) -> Self:
-        """Grow rules, solve for their coefficients, keep the best few.
+        """Fit the model: grow rules, solve for their coefficients, and keep the best few.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
+            NumPy array, pandas, polars or Arrow table. Missing values are allowed, infinite ones are not.
         y : array-like of shape (n_samples,)
             The target. For the regressor with ``loss="squared"`` it may have several columns, an array-like or data
             frame of shape (n_samples, n_numbers).
@@ -201,16 +201,16 @@ class BaseRuleEnsemble(BaseEstimator):
             Non-negative weights; rows of weight zero are left out.
         groups : array-like of shape (n_samples,), optional
             Rows that belong together, such as those of one patient: no fold of the cross-validation holds out a part of
-            a group. With a number as `cv` whole groups are dealt out, classes as evenly as they allow; a splitter such
-            as ``GroupKFold()`` is given the groups.
+            a group. If `cv` is a number, whole groups are assigned to folds, with the classes as even as possible. A
+            splitter such as ``GroupKFold()`` receives the groups.
         evidence : tuple of (X, y) or (X, y, sample_weight), optional
-            Rows of their own on which the rules are counted and tested, for `evidence_`; nothing is learned from them.
+            Separate rows on which the rules are tested, for `evidence_`. Nothing is learned from them.
         exposure : array-like of shape (n_samples,), optional
-            For how much each row stands, such as years at risk: `y` is then a total, and the model is of rates, ``y /
-            exposure``. More than 0; for the losses "poisson", "gamma" and "tweedie" of the regressor.
+            How much each row stands for, such as years at risk; more than 0. `y` is then a total, and the model
+            predicts rates, ``y / exposure``. For the losses "poisson", "gamma" and "tweedie" of the regressor.
         offset : array-like of shape (n_samples,), optional
-            What is known to add to the score of each row; with these losses ``offset=log(e)`` is ``exposure=e``. For
-            the regressor. Predictions are without it unless it is given again.
+            A known part of the score of each row, for the regressor. With the losses above, ``offset=log(e)`` means the
+            same as ``exposure=e``. Predictions leave it out unless you give it again.
 
         Returns
         -------
@@ -220,8 +220,8 @@ class BaseRuleEnsemble(BaseEstimator):
         settings, target = self.read_parameters(y)
         if evidence is not None and (exposure is not None or offset is not None):
             raise InvalidInputError(
-                "Rows of their own as `evidence` have no `exposure` or `offset`; take evidence='split', or test the "
-                "fitted rules by `rulegrove.inspection.rule_evidence`."
+                "Separate rows as `evidence` cannot have `exposure` or `offset`; use evidence='split', or test the "
+                "fitted rules with `rulegrove.inspection.rule_evidence`."
             )
         if self.evidence is not None and y is not None:
             known = read_observed(target, y, count_rows(as_table(X)), sample_weight, exposure, offset)
@@ -241,8 +241,8 @@ class BaseRuleEnsemble(BaseEstimator):
         """Return rows that are only counted; None where all are learned from."""
         if evidence is not None and self.evidence is not None:
             raise InvalidInputError(
-                f"evidence={self.evidence!r} sets rows of X apart, and `fit` was given others as `evidence`; take one "
-                "of the two."
+                f"evidence={self.evidence!r} sets rows of X apart, but `fit` was also given other rows as `evidence`; "
+                "choose one of the two."
             )
         if evidence is not None or self.evidence is not None:
             target.check_evidence()
@@ -327,21 +327,21 @@ class BaseRuleEnsemble(BaseEstimator):
     def shorten(self, max_terms: int | str | None = "auto", *, max_rules: int | None = None) -> Self:
         """Return a model of another length from the same fit, without the data.
 
-        It predicts what a fit with the same `max_terms`, `max_rules` and `random_state` would, bit for bit, and has its
-        own calibration, supports and held-out figures. What rows set apart have told, `evidence_`, is about one list:
-        another has None, for they are not kept. Fit with that length to have its evidence.
+        Its predictions equal those of a fit with the same `max_terms`, `max_rules` and `random_state` bit for bit. It
+        has its own calibration, supports and held-out figures. Its `evidence_` is None, because the rows that tested
+        the list are not kept; to test a list of another length, fit with that length.
 
         Parameters
         ----------
         max_terms : int, "auto" or None, default="auto"
-            Most terms of the list, of each class where there are more than two; as the parameter of that name.
+            Largest number of terms of the list, per class if there are more than two, as in the constructor.
         max_rules : int, optional
-            Most different rules in all.
+            Largest number of different terms, over all classes together.
 
         Returns
         -------
         estimator
-            A new one, fitted.
+            A new, fitted estimator.
 
         Examples
         --------
@@ -372,19 +372,19 @@ class BaseRuleEnsemble(BaseEstimator):
         exposure: Any = None,
         offset: Any = None,
     ) -> "EditSession":
-        """Open a session in which the list is edited: terms dropped, replaced, rounded, merged, added, fixed.
+        """Open a session to edit the list: drop, replace, round, merge, add or fix terms.
 
         Parameters
         ----------
         X, y, sample_weight, groups, exposure, offset : optional
-            Rows, as in `fit`, such as those of the fit: they are counted once, and tell weights and costs of every
-            edit. None of them is kept in the model. Without rows terms can be dropped, attributes forbidden and weights
-            fixed, the others staying as they were fitted.
+            Rows, as in `fit`, for example those of the fit. They are counted once; from the counts come the weights and
+            the cost of every edit. The model keeps none of them. Without rows you can only drop terms, forbid
+            attributes and fix weights; all other weights stay as they were fitted.
 
         Returns
         -------
         EditSession
-            Its `finish` returns the edited model; this one stays as it is.
+            Its method `finish` returns the edited model; this model does not change.
 
         Examples
         --------
@@ -433,7 +433,7 @@ class BaseRuleEnsemble(BaseEstimator):
         return values if any(isinstance(term, Linear) for term in self.model_.terms) else values.astype(np.uint8)
 
     def explain(self, X: Any) -> Explanation:
-        """Tell what each term added to the score of each row.
+        """Explain predictions: what each term added to the score of each row.
 
         Parameters
         ----------
@@ -442,8 +442,8 @@ class BaseRuleEnsemble(BaseEstimator):
         Returns
         -------
         Explanation
-            Parts that add up to the score exactly; ``explain(X)[i]`` prints the ten terms that added most on row
-            ``i``, ``explain(X)[i].to_text(top=30)`` more of them, and its `sentences` tell them in words.
+            Parts that add up to the score exactly. ``explain(X)[i]`` prints the ten terms that added most for row
+            ``i``, ``explain(X)[i].to_text(top=30)`` prints more of them, and `sentences` has them in words.
 
         Examples
         --------
@@ -462,16 +462,16 @@ class BaseRuleEnsemble(BaseEstimator):
 
     @classmethod
     def from_rules(cls, rules: Any, *, forced: bool = False, n_candidates: int = 0, **parameters: Any) -> Self:
-        """Return an estimator, not yet fitted, for rules of one's own.
+        """Return an estimator, not yet fitted, for rules of your own.
 
         Parameters
         ----------
         rules : sequence of str or Rule
             Rules in words such as ``"age > 40 and income <= 3e4"``.
         forced : bool, default=False
-            Whether all of them must be in the model, which the penalty then leaves alone.
+            Whether all of them must be in the model, without a penalty.
         n_candidates : int, default=0
-            Rules to grow beside them.
+            Number of rules to grow in addition.
         **parameters
             Further parameters of the estimator.
 

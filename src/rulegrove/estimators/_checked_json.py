@@ -44,19 +44,19 @@ def parse(content: bytes, name: str, kind: str = "model") -> "Value":
     """
     check_size(content, name, kind)
     if not content or content.isspace():
-        raise InvalidInputError(f"{name} is empty; a {kind} file is not.")
+        raise InvalidInputError(f"{name} is empty, so it is not a {kind} file.")
     try:
         text = content.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
         words = "it is text in UTF-16; convert it to UTF-8" if utf16 else str(error)
-        raise InvalidInputError(f"{name} is no {kind} file, or a damaged one: {words}.") from None
+        raise InvalidInputError(f"{name} is not a {kind} file, or it is damaged: {words}.") from None
     try:
         raw = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant, parse_int=_short_integer)
     except RecursionError:
-        raise InvalidInputError(f"{name} is no {kind} file: its values are nested too deeply.") from None
+        raise InvalidInputError(f"{name} is not a {kind} file: its values are nested too deeply.") from None
     except ValueError as error:  # a JSONDecodeError, or one of ours
-        raise InvalidInputError(f"{name} is no {kind} file, or a damaged one: {error}.") from None
+        raise InvalidInputError(f"{name} is not a {kind} file, or it is damaged: {error}.") from None
     return Value(raw, name, kind)
 
 
@@ -86,7 +86,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {quote(twice)} stands twice in one object")
+        raise ValueError(f"the key {quote(twice)} appears twice in one object")
     return fields
 
 
@@ -150,14 +150,16 @@ class Value:
         """Say what was expected here and what came."""
         where = f"`{self.place}`" if self.way else "the whole"
         raise InvalidInputError(
-            f"{self.file} is no valid {self.kind} file: {where} must be {expected}; got {quote(self.raw)}. "
-            f"Save the {self.kind} anew."
+            f"{self.file} is not a valid {self.kind} file: {where} must be {expected}; got {quote(self.raw)}. Save "
+            f"the {self.kind} anew."
         )
 
     def blame(self, error: Exception) -> NoReturn:
         """Say what is wrong with parameters here, in the words of who checked them."""
         words = ascii(str(error))[1:-1]
-        raise InvalidInputError(f"{self.file} is no valid {self.kind} file: `{self.place}`: {words[:_BLAME]}") from None
+        raise InvalidInputError(
+            f"{self.file} is not a valid {self.kind} file: `{self.place}`: {words[:_BLAME]}"
+        ) from None
 
     def fields(self, required: Sequence[str], optional: Mapping[str, Any] | None = None) -> dict[str, "Value"]:
         """Return the fields of an object that has all required keys; an optional one that it lacks has its default."""

@@ -125,8 +125,8 @@ def resolve_monotonic(monotonic: Any, features: Sequence[Feature], names: Sequen
         values = [monotonic] if isinstance(monotonic, str) or np.ndim(monotonic) != 1 else list(monotonic)
         if len(values) != len(names):
             raise InvalidInputError(
-                f"`monotonic` must have -1, 0 or 1 for each of the {len(names)} attributes, or be a dict from names "
-                f"to these; got {monotonic!r}."
+                f"`monotonic` must have -1, 0 or 1 for each of the {len(names)} attributes, or be a dict of names and "
+                f"these values; got {monotonic!r}."
             )
         pairs = list(zip(names, values, strict=True))
     places = {feature.name: place for place, feature in enumerate(features)}
@@ -153,5 +153,6 @@ def name_attribute(key: Any, features: Sequence[Feature], names: Sequence[str], 
         return names[int(key)]
     shown = ", ".join(repr(name) for name in known[:5])
     raise InvalidInputError(
-        f"`{parameter}` names {key!r}, which is no attribute; there are {shown}{', ...' if len(known) > 5 else ''}."
+        f"`{parameter}` names {key!r}, which is not an attribute; the attributes are "
+        f"{shown}{', ...' if len(known) > 5 else ''}."
     )

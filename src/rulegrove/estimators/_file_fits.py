@@ -105,7 +105,8 @@ def encode_solver(solver: Any) -> dict[str, Any]:
     name = type(solver).__name__
     if type(solver) not in SOLVERS.values():
         raise InvalidInputError(
-            f"The solver {name} is none of {', '.join(_SOLVERS)}; a model file holds no code, so it cannot be saved."
+            f"The solver {name} is not one of {', '.join(_SOLVERS)}; a model file contains no code, so it cannot be "
+            "saved."
         )
     return {"solver": name, "parameters": encode_parameters(solver.get_params(deep=False))}
 
@@ -126,8 +127,8 @@ def _encode_loss(loss: Loss) -> dict[str, Any]:
     """Return one of rulegrove's losses as its name and parameters."""
     if type(loss) is not LOSSES.get(loss.name):
         raise InvalidInputError(
-            f"The loss {type(loss).__name__} of the solver is none of {', '.join(LOSSES)}; a model file holds no code, "
-            "so it cannot be saved."
+            f"The loss {type(loss).__name__} of the solver is not one of {', '.join(LOSSES)}; a model file contains "
+            "no code, so it cannot be saved."
         )
     return {"loss": loss.name, "parameters": encode_parameters(vars(loss))}
 

@@ -495,7 +495,7 @@ def check_drawn(design: Design, outputs: Sequence[Chosen]) -> None:
             warn_user(
                 f"The model was fitted on a sample of {counted.sum():,} rows, where its mean squared error is "
                 f"{mean:.4g}; over all rows it is {whole:.4g}, {abs(whole - mean) / max(noise, 1e-300):.1f} standard "
-                "errors away. Take a solver with the squared loss, which goes by all rows.",
+                "errors away. Use a solver with the squared loss, which learns from all rows.",
                 SampleWarning,
             )
 

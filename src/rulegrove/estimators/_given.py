@@ -94,9 +94,8 @@ def take_trees(
     rules = tuple(filter(limits.allow, found))
     if len(rules) < len(found):
         warn_user(
-            f"{len(found) - len(rules):,} of {len(found):,} rules of `trees` are about attributes together that "
-            "`max_attributes` or `interactions` does not allow, and are left out; trees fitted within these limits "
-            "have no such rules.",
+            f"{len(found) - len(rules):,} of {len(found):,} rules of `trees` combine attributes that `max_attributes` "
+            "or `interactions` keeps apart, and are left out; fit the trees within the same limits to keep all rules.",
             DroppedRuleWarning,
         )
     return rules[:n_rules]
@@ -165,12 +164,13 @@ def _check_independent(rules: Sequence[Rule], shares: FloatArray, texts: Sequenc
         correlations = np.abs(covariance[:place, place]) / np.sqrt(before.diagonal() * covariance[place, place])
         twin = int(np.argmax(correlations))
         if correlations[twin] > 1.0 - DEPENDENT:
-            opposite = "the very rows but those on which" if covariance[twin, place] < 0 else "the very rows on which"
-            told = f"holds on {opposite} '{texts[twin]}' does"
+            does = "does not" if covariance[twin, place] < 0 else "does"
+            told = f"holds on exactly the rows on which '{texts[twin]}' {does}"
         else:
-            told = "follows from the rules before it together"
+            told = "is determined by the rules before it"
         raise InvalidInputError(
-            f"The rule '{texts[place]}' {told}, so that coefficients of forced rules are uncertain; leave one out."
+            f"The rule '{texts[place]}' {told}, so the coefficients of the forced rules are not unique; leave one of "
+            "the rules out."
         )
 
 
@@ -188,8 +188,8 @@ def check_finite_weights(rules: Sequence[Rule], data: TrainingData) -> None:
         if not counts[:, :, place].all():
             text = rule.text(data.columns.features)
             raise InvalidInputError(
-                f"The rule '{text}' parts off rows of one class alone: the logistic loss has "
-                "no finite weight for it without a penalty. Take solver=Glmnet(), the squared loss, or do not force it."
+                f"The rule '{text}' separates rows of one class only, so the logistic loss has no finite weight for "
+                "it without a penalty. Use solver=Glmnet(), which has the squared loss, or do not force the rule."
             )
 
 
@@ -198,6 +198,6 @@ def check_directions(rules: Sequence[Rule], constraints: Constraints, data: Trai
     for rule in rules:
         if constraints.sign(rule) is None:
             raise InvalidInputError(
-                f"The rule '{rule.text(data.columns.features)}' both rises and falls where `monotonic` allows one way "
-                "only; leave it out of `rules`, or its attributes out of `monotonic`."
+                f"The rule '{rule.text(data.columns.features)}' both rises and falls where `monotonic` allows one "
+                "direction only; leave it out of `rules`, or its attributes out of `monotonic`."
             )

@@ -73,8 +73,8 @@ def check_candidates(n_candidates: int) -> None:
     """Refuse more rules than pairs of them could be counted."""
     if n_candidates > MOST_CANDIDATES:
         raise InvalidInputError(
-            f"`n_candidates` must be at most {MOST_CANDIDATES:,}, for counts of all pairs of rules have to fit into "
-            f"memory; got {n_candidates}. A few thousand serve most tables."
+            f"`n_candidates` must be at most {MOST_CANDIDATES:,}, because the counts of all pairs of rules have to "
+            f"fit into memory; got {n_candidates}. A few thousand are enough for most tables."
         )
 
 
@@ -82,7 +82,7 @@ def check_subsample(subsample: Any, n_rows: int) -> None:
     """Refuse more rows a tree than there are."""
     if isinstance(subsample, (int, np.integer)) and subsample > n_rows:
         raise InvalidInputError(
-            f"`subsample` asks for {subsample} rows a tree but there are {n_rows}; lower it or give a fraction."
+            f"`subsample` asks for {subsample} rows per tree but there are {n_rows}; lower it or give a fraction."
         )
 
 

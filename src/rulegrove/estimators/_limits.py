@@ -97,12 +97,12 @@ def _read_group(group: Any, features: Sequence[Feature], names: Sequence[str]) -
     """Return which attributes are in a group; a column that is left out of the fit has none."""
     if isinstance(group, str) or not isinstance(group, Iterable):
         raise InvalidInputError(
-            f"`interactions` must be groups of attributes, such as [['age', 'income'], ['height', 'weight']]; got "
-            f"{group!r} in the place of a group."
+            "`interactions` must be groups of attributes, such as [['age', 'income'], ['height', 'weight']]; got "
+            f"{group!r} instead of a group."
         )
     members = {name_attribute(key, features, names, "interactions") for key in group}
     if not members:
-        raise InvalidInputError("`interactions` has an empty group; name its attributes, or leave it out.")
+        raise InvalidInputError("`interactions` has an empty group; name its attributes, or remove it.")
     return np.array([feature.name in members or feature.source in members for feature in features])
 
 
@@ -112,6 +112,6 @@ def check_limits(rules: Sequence[Rule], limits: Limits, features: Sequence[Featu
         if not limits.allow(rule):
             together = ", ".join(repr(features[feature].name) for feature in rule.features)
             raise InvalidInputError(
-                f"The rule '{rule.text(features)}' is about {together} together, which `max_attributes` or "
-                "`interactions` does not allow; leave it out of `rules`, or widen the limit."
+                f"The rule '{rule.text(features)}' combines {together}, which `max_attributes` or `interactions` does "
+                "not allow; leave it out of `rules`, or widen the limit."
             )

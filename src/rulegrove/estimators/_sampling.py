@@ -125,7 +125,7 @@ class TargetCode:
         unknown = self.classes[codes] != y
         if unknown.any():
             label = y[unknown].tolist()[0]
-            raise InvalidInputError(f"The target has the class {label!r}, which is none of {self.classes.tolist()}.")
+            raise InvalidInputError(f"The target has the class {label!r}, which is not one of {self.classes.tolist()}.")
         return codes
 
 

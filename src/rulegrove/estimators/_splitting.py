@@ -46,8 +46,8 @@ def take_given(evidence: Any, X: Any, sample_weight: Any) -> ApartRows:
     """Return rows of their own, as `fit` is given them."""
     if not isinstance(evidence, (tuple, list)) or len(evidence) not in (2, 3):
         raise InvalidInputError(
-            "`evidence` of `fit` must be rows of their own, (X, y) or (X, y, sample_weight); "
-            f"got {type(evidence).__name__}."
+            "`evidence` of `fit` must be separate rows, (X, y) or (X, y, sample_weight); got "
+            f"{type(evidence).__name__}."
         )
     own = tuple(evidence)
     n_rows = count_rows(as_table(X))
@@ -75,8 +75,8 @@ def split_rows(X: Any, y: Any, sample_weight: Any, groups: Any, target: Target, 
     n_apart = int(np.count_nonzero(apart[rows]))
     if min(n_apart, rows.size - n_apart) < PARTS:
         raise InvalidInputError(
-            f"evidence='split' learns from one half of the rows and counts the other; {rows.size} rows (or groups) "
-            "are too few for that; give rows of their own to `fit`, or leave it out."
+            f"evidence='split' learns from one half of the rows and tests on the other half; {rows.size} rows (or "
+            "groups) are too few for that. Give separate rows to `fit`, or leave `evidence` out."
         )
     counted = (X, y, np.where(apart, own, 0.0))
     weighted_by = tell_others(rows.size - n_apart)

@@ -234,8 +234,8 @@ def assign_folds(
             n_dealt = int(np.count_nonzero(folds[rows] < cv))
             if np.unique(folds[rows][folds[rows] < cv]).size < cv:
                 raise InvalidInputError(
-                    f"cv={cv} folds need rows to hold out, but {n_dealt} rows belong to classes of more than one row; "
-                    "join rare classes or lower `cv`, or give a penalty as `selection` to do without folds."
+                    f"cv={cv} folds need rows to hold out, but {n_dealt} rows belong to classes of more than one "
+                    "row; join rare classes or lower `cv`, or give a penalty as `selection` to do without folds."
                 )
         return folds, int(cv)
     if codes is not None:
@@ -292,8 +292,8 @@ def _follow_splits(cv: Any, data: TrainingData, X: Any, y: Any, groups: IntArray
         if (trained & held_out).any():
             row = int(np.argmax(trained & held_out))
             raise InvalidInputError(
-                f"Split {n_folds} of `cv` both trains on row {row} and holds it out, which would praise the model for "
-                "what it has seen; training and test rows must not overlap."
+                f"Split {n_folds} of `cv` both trains on row {row} and holds it out, so the model would be judged on "
+                "rows that it has seen; training and test rows must not overlap."
             )
         if (folds[held_out] != NEVER_HELD_OUT).any():
             raise InvalidInputError("`cv` holds out some rows twice; use a splitter whose test folds do not overlap.")
@@ -313,7 +313,8 @@ def _follow_splits(cv: Any, data: TrainingData, X: Any, y: Any, groups: IntArray
     if not sizes.all():
         empty = int(np.argmin(sizes)) + 1
         raise InvalidInputError(
-            f"Split {empty} of `cv` holds out no row of positive weight; leave it out or weight its rows."
+            f"Split {empty} of `cv` holds out no row of positive weight; leave the split out, or give its rows a "
+            "weight."
         )
     return folds, n_folds
 
@@ -342,7 +343,7 @@ def _as_mask(indices: Any, n_rows: int, what: str) -> BoolArray:
     outside = (positions < 0) | (positions >= n_rows)
     if outside.any():
         raise InvalidInputError(
-            f"{what} must be positions from 0 to {n_rows - 1}; got {positions[outside][0]}, which is no row of X."
+            f"{what} must be positions from 0 to {n_rows - 1}; got {positions[outside][0]}, which is not a row of X."
         )
     times = np.bincount(positions, minlength=n_rows)
     if times.max(initial=0) > 1:
@@ -358,8 +359,8 @@ def _check_classes(folds: IntArray, n_folds: int, codes: IntArray, labels: AnyAr
         if lacking.size:
             label = labels[codes == lacking[0]].tolist()[0]
             raise InvalidInputError(
-                f"Fold {fold + 1} of `cv` holds out all rows of class {label!r}, so that the others have none to learn "
-                "the class from; put its rows (or groups) into two folds or more, or always train on them."
+                f"Fold {fold + 1} of `cv` holds out all rows of class {label!r}, so no rows are left to learn the "
+                "class from; put its rows (or groups) into at least two folds, or always train on them."
             )
 
 

@@ -246,7 +246,7 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            NumPy array, pandas, polars or Arrow table. Missing values are welcome, infinite ones are not.
+            NumPy array, pandas, polars or Arrow table. Missing values are allowed, infinite ones are not.
         y : array-like of shape (n_samples,)
             Classes or numbers.
         sample_weight : array-like of shape (n_samples,), optional
@@ -259,8 +259,9 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         check_parameters(self)
         if name_numbers(y):
             raise InvalidInputError(
-                f"RuleAttributeSelector is for classes or one number; got a y of the shape {np.shape(y)}. Select for "
-                "each column by itself, or read `feature_importances_` of another estimator that takes it."
+                "RuleAttributeSelector needs classes or one number as its target; got a y of the shape "
+                f"{np.shape(y)}. Select for each column separately, or use `feature_importances_` of another "
+                "estimator that accepts this target."
             )
         used = settle_preset(self)
         target: Target = Classes() if used._is_classes(y) else Number()
@@ -296,8 +297,8 @@ class RuleAttributeSelector(SelectorMixin, BaseEstimator):
         """Refuse more votes than repetitions and more attributes than there are."""
         if self.min_votes > self.n_repeats:
             raise InvalidInputError(
-                f"`min_votes`={self.min_votes} repetitions cannot agree when there are `n_repeats`={self.n_repeats}; "
-                "lower the first or raise the second."
+                f"`min_votes`={self.min_votes} repetitions cannot agree when there are only "
+                f"`n_repeats`={self.n_repeats}; lower the first or raise the second."
             )
         wanted = self.n_features_to_select
         if isinstance(wanted, (int, np.integer)) and wanted > n_columns:

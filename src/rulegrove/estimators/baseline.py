@@ -12,12 +12,12 @@ from rulegrove.estimators._checked_json import Value
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """A cumulative hazard that steps up at some times.
+    """A cumulative hazard that rises in steps.
 
     Attributes
     ----------
     times, hazards : ndarray of shape (n_times,)
-        Rising, and not falling: the hazard from each time on.
+        The times, rising, and the cumulative hazard from each time on, which never falls.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Baseline:
 
     @classmethod
     def thinned(cls, times: FloatArray, hazards: FloatArray, most: int) -> Self:
-        """Return a hazard of so many steps at most, even in what it rises by."""
+        """Return a hazard with at most this many steps, of about equal height."""
         rises = np.flatnonzero(np.diff(hazards, prepend=0.0) > 0.0)
         if rises.size > most:
             wanted = np.linspace(hazards[rises[0]], hazards[rises[-1]], most)

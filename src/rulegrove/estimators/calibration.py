@@ -157,7 +157,7 @@ METHODS: dict[str, type[Sigmoid] | type[Steps]] = {"sigmoid": Sigmoid, "isotonic
 class Temperature:
     """Softmax of the scores times one slope; with two classes ``1 / (1 + exp(-slope * F))``.
 
-    It keeps the order of the classes, so that the likeliest class is the one of the largest score.
+    It keeps the order of the classes: the most likely class is the one with the largest score.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class Temperature:
 
 @dataclass(frozen=True)
 class Curves:
-    """One curve for the second of two classes, or one for each of more, divided by their sum."""
+    """One curve for the second of two classes, or one for each of more classes, divided by their sum."""
 
     curves: tuple[Curve, ...]
 

@@ -96,20 +96,20 @@ class Classes(Target):
         """Refuse a calibration without held-out scores, and a grouped fit by a solver that has none."""
         if self.calibration not in {None, "auto"} and not settings.validates:
             raise InvalidInputError(
-                f"`calibration`={self.calibration!r} is fitted on held-out scores, which a given point does without; "
+                f"`calibration`={self.calibration!r} needs held-out scores, and with a given point there are none; "
                 "set selection='1se' or 'min', or calibration=None."
             )
         if self.multiclass == "grouped" and not (solver.solves_together and solver.loss_name == "squared"):
             raise InvalidInputError(
-                f"multiclass='grouped' needs solver=Glmnet(loss='squared'), the one that solves for all classes "
-                f"together; got {solver!r}. Take multiclass='shared' for other solvers."
+                "multiclass='grouped' needs solver=Glmnet(loss='squared'), the only one that solves for all classes "
+                f"together; got {solver!r}. Use multiclass='shared' with other solvers."
             )
 
     def check_constraints(self, constraints: Constraints) -> None:
         """Refuse directions of attributes for more than two classes."""
         if constraints.monotonic is not None and len(self.labels) > 2:
             raise InvalidInputError(
-                f"`monotonic` is for two classes, where it concerns the score of the second one; got "
+                "`monotonic` needs a target of two classes, and is about the score of the second one; got "
                 f"{len(self.labels)} classes. Fit one class against the rest."
             )
 
@@ -128,8 +128,8 @@ class Classes(Target):
             if validates and 1 in counts:
                 label = classes.tolist()[counts.tolist().index(1)]
                 raise InvalidInputError(
-                    f"Class {label!r} has one row, but cross-validation needs at least two of each class; "
-                    "add rows, or give a penalty as `selection` to do without cross-validation."
+                    f"Class {label!r} has only one row, but cross-validation needs at least two of each class; add "
+                    "rows, or give a penalty as `selection` to do without cross-validation."
                 )
             return
         missing = len(np.unique(sampled.y)) < 2
@@ -137,8 +137,8 @@ class Classes(Target):
             label, n_rows = classes.tolist()[int(np.argmin(counts))], int(counts.min())
             where = f"none of the {sampled.y.size:,} rows drawn to grow rules" if missing else "too few for folds"
             raise InvalidInputError(
-                f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Thin out the other "
-                "class and weight its rows, or add rows of this one."
+                f"Class {label!r} has {n_rows:,} of {counts.sum():,} rows that count, {where}. Keep fewer rows of the "
+                "other class and give them more weight, or add rows of this one."
             )
 
     def _weigh_classes(self, classes: AnyArray, counts: IntArray) -> FloatArray | None:
@@ -377,5 +377,5 @@ def draw_labels(classes: AnyArray, probabilities: FloatArray, rng: np.random.Gen
             return np.asarray(classes[codes])
     raise InvalidInputError(
         f"Class {classes.tolist()[int(sizes.argmin())]!r} is so rare that labels drawn from a model without "
-        "interaction hardly ever hold it twice; leave it out or join it with another class."
+        "interaction hardly ever contain it twice; leave it out or join it with another class."
     )

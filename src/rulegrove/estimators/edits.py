@@ -12,20 +12,20 @@ from rulegrove.estimators.rule_table import html_row
 SHOWN_WEIGHTS = 3  # that moved most
 UNCHANGED = 1e-6  # of an error: what changes less is rounding
 SPENT = (
-    "Errors and losses are cross-validated given the terms: evidence that is looked at while editing is spent, so they "
-    "are a little optimistic."
+    "Errors and losses are cross-validated with the terms given. They are a little optimistic, because the list is "
+    "edited by looking at them."
 )
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How well rows are predicted that were held out of the weights, though not of the terms.
+    """How well held-out rows are predicted, if the weights but not the terms were found without them.
 
     Attributes
     ----------
     error, error_se : float
         As in `FrontLine`: the share of wrong classes, the root mean squared error, or the mean deviance of rates; NaN
-        where nobody knows.
+        if not known.
     loss, loss_se : float
         Likewise the log loss, the mean squared error, or the mean deviance.
     """
@@ -44,8 +44,8 @@ class Change:
     ----------
     error, error_se, loss, loss_se : float
     n_otherwise : int
-        Rows that are predicted otherwise: another class, a number that moves by more than a tenth of the standard
-        deviation of the target, or a rate that moves by more than a tenth.
+        Rows that are predicted differently: as another class, as a number that moves by more than a tenth of the
+        standard deviation of the target, or as a rate that moves by more than a tenth.
     n_rows : int
         Rows that were counted.
     """
@@ -60,14 +60,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Move:
-    """A weight that an edit has moved.
+    """A weight that an edit has changed.
 
     Attributes
     ----------
     number : int
-        Of the term.
+        Number of the term.
     output : str
-        What the weight is about, where there are several classes; else empty.
+        The class that the weight is for, if there are several; else empty.
     before, after : float
     """
 
@@ -83,7 +83,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Edit:
-    """One operation of a session, and what it changed.
+    """One edit of a session, and what it changed.
 
     Attributes
     ----------
@@ -94,14 +94,15 @@ class Edit:
     time : str
         When, in UTC.
     error_name, loss_name : str
-        What errors and losses are.
+        What is measured, such as "error" and "log loss".
     honest : Cost, optional
-        Of the list as it was fitted, on rows that neither terms nor weights were learned from, where that is known.
+        Error and loss of the fitted list on rows from which neither its terms nor its weights were learned, if known.
     before, after : Cost, optional
-        Given the terms; None in a session without rows. An opening has the latter alone, of the fitted terms.
+        Error and loss with the terms given; None in a session without rows. An opening has only `after`, for the fitted
+        terms.
     change : Change, optional
     moved : tuple of Move
-        The weights that moved most.
+        The weights that changed most.
     """
 
     step: Mapping[str, Any]
@@ -122,12 +123,12 @@ class Edit:
 
     @property
     def note(self) -> str | None:
-        """Why, if that was told."""
+        """Why it was done, if a reason was given."""
         return self.step.get("note")
 
     @property
     def author(self) -> str | None:
-        """Who, if that was told."""
+        """Who did it, if a name was given."""
         return self.step.get("author")
 
     def _write(self, name: str, value: float) -> str:
@@ -135,7 +136,7 @@ class Edit:
         return show_share(value) if name == "error" and self.error_name == "error" else show_number(value)
 
     def show(self, name: str) -> str:
-        """Return what became of the "error" or the "loss", with the change and its standard error."""
+        """Return the new "error" or "loss" in words, with the change and its standard error."""
         if self.after is None:
             return ""
         last = self._write(name, getattr(self.after, name))
@@ -164,11 +165,11 @@ class Edit:
 
     @property
     def otherwise(self) -> str:
-        """How many rows are predicted otherwise."""
+        """How many rows are predicted differently."""
         return "" if self.change is None else f"{self.change.n_otherwise:,} of {self.change.n_rows:,}"
 
     def to_cells(self) -> dict[str, str]:
-        """Return short texts by heading; below what was done stand the weights that moved, and the note."""
+        """Return short texts by heading, with the weights that changed and the note below what was done."""
         why = printable(": ".join(own for own in (self.author, self.note) if own))
         moved = f"weights: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}" if self.moved else ""
         return {
@@ -180,10 +181,10 @@ class Edit:
 
     def __repr__(self) -> str:
         if self.after is None:
-            return f"{cut(self.words)}. The session has no rows, so nobody can tell what it costs."
-        lines = [f"{cut(self.words)}.", f"given the terms: {self._name(self.show)}"]
+            return f"{cut(self.words)}. The session has no rows, so the cost is not known."
+        lines = [f"{cut(self.words)}.", f"with the terms given: {self._name(self.show)}"]
         lines += [f"the fitted list on rows that it has not seen: {self.fitted}"] if self.honest else []
-        lines += [f"{self.otherwise} rows are predicted otherwise"] if self.change else []
+        lines += [f"{self.otherwise} rows are predicted differently"] if self.change else []
         lines += [f"weights that moved most: {'; '.join(map(str, self.moved[:SHOWN_WEIGHTS]))}"] if self.moved else []
         return "\n".join(lines)
 

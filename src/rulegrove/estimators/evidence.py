@@ -20,16 +20,16 @@ TESTED = ("p_value", "adjusted_p_value", "p_value_given_others", "adjusted_p_val
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """An estimate for each rule, with an interval.
+    """An estimate for each rule, with intervals.
 
     Attributes
     ----------
     values : ndarray of shape (n_rules,)
-        NaN where no row tells.
+        The estimates; NaN if there are no rows to tell.
     low, high : ndarray of shape (n_rules,)
-        Ends of the intervals, each for its rule alone; as wide as can be where no row tells.
+        Ends of the intervals, each for one rule alone; as wide as possible if there are no rows to tell.
     low_all, high_all : ndarray of shape (n_rules,), optional
-        Ends of wider intervals, which hold for all rules at once.
+        Ends of wider intervals, which hold for all rules at the same time.
     """
 
     values: FloatArray
@@ -48,12 +48,13 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class RuleEvidence:
-    """What some rows say of each rule: how often it holds, what comes true there, and what that establishes.
+    """What some rows say about each rule: how often it holds, what is true where it does, and what this establishes.
 
-    Every rule makes a claim, fixed before these rows were looked at: where it holds, its class is more frequent than
-    among all rows (other classes, if it speaks against its class), or the number is larger on average (smaller, if its
-    coefficient is negative). The marginal test is of that claim against the base rate; the test given the others is
-    of the same sign of its population coefficient beside all other terms of the list. Both have one side.
+    Every rule makes a claim, which was fixed before anyone looked at these rows: where it holds, its class is more
+    frequent than among all rows (or less frequent, if the rule speaks against it), or the number is larger on average
+    (or smaller, if the coefficient is negative). The marginal test compares this claim with the base rate. The test
+    given the others asks whether the rule's population coefficient has that sign beside all other terms of the list.
+    Both tests are one-sided.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class RuleEvidence:
     level : float
         Level of the intervals.
     false_discovery_rate : float
-        Expected share of false claims among those that are established, at most.
+        Upper limit of the expected share of false claims among those that are established.
     n_rows : int
         Number of rows.
     n_held : ndarray of shape (n_rules,)
@@ -70,23 +71,24 @@ class RuleEvidence:
     support : Estimates
         Share of the rows on which a rule holds.
     coefficient : Estimates
-        Of each rule in the best model of all terms of the list on these rows, by least squares for numbers, by the log
-        loss of its class for classes (log odds); infinite intervals where the rows do not tell.
+        Coefficient of each rule in the best model of all terms of the list on these rows: by least squares for numbers,
+        by the log loss of its class for classes (log odds). Intervals are infinite if the rows do not tell.
     p_value : ndarray of shape (n_rules,)
-        How often chance alone, at the base rate, would bear out the claim as well.
+        How often chance alone, at the base rate, would support the claim as well.
     p_value_given_others : ndarray of shape (n_rules,)
-        How often it would if the population coefficient of the rule were zero beside the other terms of the list,
-        whether the list is right or not.
+        How often chance would do so if the rule's population coefficient were zero beside the other terms of the list.
+        This holds whether or not the list is right.
     adjusted_p_value, adjusted_p_value_given_others : ndarray of shape (n_rules,)
-        The least false discovery rates at which each claim is established, for rules that overlap in any way.
+        The smallest false discovery rates at which each claim is established, valid however the rules overlap.
     exact : bool
-        Whether the marginal tests are exact: those of classes on rows of one weight are, all others are approximate.
+        Whether the marginal tests are exact, as they are for classes on rows of equal weight. All others are
+        approximate.
     n_given_others : int
-        Rows by which the tests given the others go; fewer than `n_rows` of very many rows.
+        Number of rows used by the tests given the others; with very many rows, fewer than `n_rows`.
     weighted_by : str
         Which rows grew the rules, chose among them and set their weights.
     n_lines : int
-        Linear terms of the list, which are not tested.
+        Number of linear terms of the list, which are not tested.
     confidence : Estimates or None
         Share of the class the rule speaks for (of all others, for one that speaks against its class) where it holds;
         None in regression.
@@ -120,16 +122,16 @@ class RuleEvidence:
 
     @property
     def established(self) -> BoolArray:
-        """Which rules bear out their claim against the base rate, at the false discovery rate."""
+        """Which rules are established against the base rate, at the false discovery rate."""
         return self.adjusted_p_value <= self.false_discovery_rate
 
     @property
     def established_given_others(self) -> BoolArray:
-        """Which rules say something that the other terms of the list do not, at the false discovery rate."""
+        """Which rules are established given the other terms of the list, at the false discovery rate."""
         return self.adjusted_p_value_given_others <= self.false_discovery_rate
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a row for each rule: what the training rows said, the estimates with their intervals, the tests.
+        """Return a data frame with a row for each rule: training figures, estimates with intervals, and tests.
 
         Parameters
         ----------
@@ -174,10 +176,10 @@ class RuleEvidence:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is established and what is only suggested, and by which rows."""
+        """What is established, what is only suggested, and on which rows, in sentences."""
         chosen = f"Rules and weights come from {self.weighted_by}."
         if not self.rules:
-            return ("The list has no rule to be tested.", *self._tell_lines(), chosen)
+            return ("The list has no rule to test.", *self._tell_lines(), chosen)
         rate = f"false discovery rate {100.0 * self.false_discovery_rate:.3g} %"
         verdicts = np.array(self.verdicts)
         return (

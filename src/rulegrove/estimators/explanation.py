@@ -17,7 +17,7 @@ from rulegrove.exceptions import InvalidInputError
 from rulegrove.rules.rule import Rule
 
 SHOWN_TERMS = 10
-NEW_CATEGORY = "a category that training did not have"
+NEW_CATEGORY = "a category that was not in the training rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,13 +36,13 @@ class RowExplanation:
     prediction : object
         The predicted class or number; a list of several numbers.
     label : object
-        The class that a positive score speaks for: the second of two, else the one that was asked about. Of several
-        numbers or quantiles the name or the level that the parts are about. None for a single number.
+        The class that a positive score speaks for: the second of two, else the one you asked about. For several numbers
+        or quantiles, the name or level that the parts are about. None for a single number.
     probability : float or None
-        Of the predicted class; None in regression.
+        Probability of the predicted class; None in regression.
     values : dict
-        What the row has for each attribute that its terms speak of, those of the largest parts first: a number, a
-        category, None where it is missing.
+        The value of the row for each attribute that its terms use, those of the largest parts first: a number, a
+        category, or None if it is missing.
     names : dict
         Names of these attributes by their positions.
     outputs : tuple of str or of float
@@ -65,7 +65,7 @@ class RowExplanation:
 
     @property
     def sentences(self) -> list[str]:
-        """Each part with its term as a sentence."""
+        """A sentence for each term, with what it added."""
         about = "" if self.about is None else f" for {printable(self.about)}"
         return [
             f"{self.show_part(part)}{about}. {term.sentence}"
@@ -110,7 +110,7 @@ class RowExplanation:
         return [*rows, *(more if hidden.size else []), (self._start, "intercept")]
 
     def values_of(self, term: RankedTerm) -> dict[str, Any]:
-        """Return what the row has for the attributes of one of its terms, by their names."""
+        """Return the values of the row for the attributes of one of its terms, by name."""
         names = [self.names[feature] for feature in term.term.features if feature in self.names]
         return {name: self.values[name] for name in names}
 
@@ -120,12 +120,12 @@ class RowExplanation:
         return ", ".join(f"{printable(name)} {show_value(value)}" for name, value in shown.items())
 
     def to_text(self, top: int = SHOWN_TERMS) -> str:
-        """Tell the prediction, the values behind it and the largest parts in words.
+        """Return the prediction, the values behind it and the largest parts in words.
 
         Parameters
         ----------
         top : int, default=10
-            Parts to list; the others are added up in one line.
+            Number of parts to list; the others are added up in one line.
 
         Returns
         -------
@@ -174,7 +174,7 @@ def _read_value(feature: Feature, number: float) -> Any:
 class Explanation:
     """What each term added to the score of each row.
 
-    ``explanation[i]`` tells of row ``i`` in words. The model adds up the rules first, then the intercept, then the
+    ``explanation[i]`` explains row ``i`` in words. The model adds up the rules first, then the intercept, then the
     linear terms, each in the order of `rules`; in that order the parts give `scores`, and `decision_function` or the
     regressor's `predict`, to the last bit. ``parts.sum(-1) + intercept`` adds in another order and may differ by
     rounding.
@@ -182,26 +182,26 @@ class Explanation:
     Attributes
     ----------
     scores : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        One for each of several classes, numbers or quantiles.
+        The scores; with several classes, numbers or quantiles one for each.
     predictions : list of length n_rows
-        As `predict` has them, plain values.
+        The predictions, as plain values.
     intercept : float or ndarray of shape (n_outputs,)
     parts : ndarray of shape (n_rows, n_terms) or (n_rows, n_outputs, n_terms)
         Coefficient times term; zero for a rule that does not hold.
     rules : RuleTable
         The terms, in the order of the last axis of `parts`.
     classes : tuple or None
-        Labels of the classes; None where there are none.
+        Labels of the classes; None in regression.
     probabilities : ndarray of shape (n_rows, n_classes) or None
-        As `predict_proba` has them; None likewise.
+        The probabilities, as in `predict_proba`; None if there are no classes.
     features : dict of int to Feature
-        The attributes that terms speak of, by their places.
+        The attributes that terms use, by position.
     values : ndarray of shape (n_rows, n_used)
-        Their values in the rows: numbers, codes of categories, NaN where missing.
+        Their values in the rows: numbers, or codes of categories; NaN if missing.
     outputs : tuple of str or of float
         Names of several numbers, or levels of several quantiles; none otherwise.
     main_output : int
-        Place of the one that a row is told of where none is asked for.
+        Position of the output that is explained if you do not choose one.
     multiplies : bool
         Whether scores are logarithms of what is predicted.
     """
@@ -233,8 +233,8 @@ class Explanation:
         index : int
             Position of the row; negative ones count from the end.
         label : object, optional
-            With more than two classes the one to explain the score of; None takes the one that is predicted. Of
-            several numbers the name, of several quantiles the level; None takes the first, or the one in the middle.
+            With more than two classes, the class whose score to explain; None takes the predicted one. With several
+            numbers, a name, and with several quantiles, a level; None takes the first number or the middle quantile.
 
         Returns
         -------
@@ -277,13 +277,16 @@ class Explanation:
     def _output(self, label: Any) -> int:
         labels = self.classes or self.outputs
         if not labels or self.scores.ndim == 1:
-            raise InvalidInputError(f"`label`={label!r} is for more than two classes; this model has a single score.")
+            raise InvalidInputError(
+                f"`label`={label!r} needs a model with more than two classes; this one has a single score. Leave "
+                "`label` out."
+            )
         if label not in labels:
             raise InvalidInputError(f"`label` must be one of {list(labels)}; got {label!r}.")
         return labels.index(label)
 
     def __repr__(self) -> str:
-        return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] tells of the first row"
+        return f"Explanation of {len(self)} rows by {len(self.rules)} terms; explanation[0] is that of the first row"
 
 
 def explain_rows(model: RuleModel, columns: Columns, rules: RuleTable) -> Explanation:

@@ -18,19 +18,19 @@ DIGITS = 6  # of curves, which are only looked at
 UNKNOWN = "\N{EN DASH}"  # a figure that rows of one kind do not have
 
 # Of figures that are not honest.
-DOUBT = "The folds share their rules, which may have seen the rows held out, so this is a little optimistic."
+DOUBT = "The folds share their rules, which may have seen the held-out rows, so these figures are a little optimistic."
 
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """Of one class: the share of its rows found, over the share of other rows mistaken for it, at every threshold.
+    """The ROC of one class: the share of its rows found, and of other rows mistaken for it, at every threshold.
 
     Attributes
     ----------
     false_positives, true_positives : ndarray of shape (n_points,)
-        Both rise from 0 to 1; a thinned curve. Empty where the rows are all of this class, or none is.
+        Both rise from 0 to 1; some points are left out. Empty if all rows are of this class, or none.
     area : float
-        Below the whole curve; NaN likewise.
+        Area under the complete curve; NaN if it is empty.
     """
 
     false_positives: FloatArray = field(repr=False)
@@ -46,12 +46,12 @@ class Roc:
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Of one class: how often it came true where it had about the same probability.
+    """The reliability of one class: how often it came true among rows with about the same probability.
 
     Attributes
     ----------
     predicted, observed : ndarray of shape (n_filled,)
-        Mean probability and share of the class, in each of ten even bins that has rows.
+        Mean probability and share of the class, in each of ten equal bins that has rows.
     sizes : ndarray of shape (n_filled,)
         Rows in each.
     """
@@ -142,7 +142,7 @@ class Agreements:
 
 @dataclass(frozen=True, eq=False)
 class Figures(ABC):
-    """How well a model does on some rows, which count by the weights of the fit.
+    """How well a model does on some rows. Rows count by their weights in the fit.
 
     Attributes
     ----------
@@ -160,12 +160,12 @@ class Figures(ABC):
     @property
     @abstractmethod
     def table(self) -> dict[str, str]:
-        """The figures by their names, those of a guess in brackets."""
+        """The figures by name, with those of a guess in brackets."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """The figures beside those of a guess."""
+        """The figures and those of a guess, in words."""
 
     @property
     @abstractmethod
@@ -174,7 +174,7 @@ class Figures(ABC):
 
     @property
     def by_class(self) -> "ClassFigures | None":
-        """The figures with counts and curves of each class; None where there are no classes."""
+        """The figures, if they have counts and curves of each class; None for other targets."""
         return None
 
     def thin(self) -> Self:
@@ -186,10 +186,10 @@ class Figures(ABC):
 class ClassFigures(Figures):
     """How well classes and their probabilities are predicted on some rows.
 
-    Rows count by the weights of the fit (sample weights times class weights) in all but `counts` and sizes. Of
-    held-out rows the probabilities are those that `predict_proba` would give for the scores of models fitted without
-    them. Where scores are calibrated, the curve was fitted on these very scores: for a temperature, one number,
-    that hardly matters; isotonic curves make the log loss and the reliability look somewhat too good.
+    Rows count by their weights in the fit (sample weights times class weights), except in `counts` and sizes. For
+    held-out rows, the probabilities come from the scores of models that were fitted without them. If scores are
+    calibrated, the curve was fitted to the same scores. For a temperature, which is one number, this hardly matters;
+    isotonic curves make the log loss and the reliability look somewhat too good.
 
     Attributes
     ----------
@@ -199,20 +199,21 @@ class ClassFigures(Figures):
     weighted : bool
         Whether rows differ in weight.
     accuracy, base_accuracy : float
-        Share of right classes, and that of always saying the most frequent class.
+        Share of correct predictions, and that of always predicting the most frequent class.
     auc : float
-        Area below the ROC of the second class; of more than two classes the mean of each against the rest. 0.5 is
-        chance; NaN where the rows are all of one class.
+        Area under the ROC of the second class, or with more than two classes the mean of each against the rest. 0.5 is
+        guessing. NaN if all rows are of one class.
     log_loss, base_log_loss : float
-        Mean of minus the logarithm of the true class's probability, and that of the shares of the classes.
+        Mean of minus the logarithm of the probability of the true class, and that of predicting the shares of the
+        classes.
     shares : ndarray of shape (n_classes,)
-        Share of each class among the rows of the training: the base rates.
+        Share of each class among the training rows: the base rates.
     counts : ndarray of shape (n_classes, n_classes)
         Rows of each true class (first) that were predicted as each class.
     rocs : tuple of Roc
         One for the second of two classes, or one for each.
     reliabilities : tuple of Reliability
-        Likewise.
+        One for the second of two classes, or one for each.
 
     Examples
     --------
@@ -239,7 +240,7 @@ class ClassFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names, those of the base rate in brackets."""
+        """The figures by name, with those of the base rate in brackets."""
         shares = f"{show_share(self.accuracy)} ({show_share(self.base_accuracy)})"
         return {
             "Accuracy (base rate)": shares.replace(" %", "\N{NO-BREAK SPACE}%"),
@@ -249,7 +250,7 @@ class ClassFigures(Figures):
 
     @property
     def words(self) -> str:
-        """The figures beside those of the base rate."""
+        """The figures and those of the base rate, in words."""
         area = "" if np.isnan(self.auc) else f"AUC {self.auc:.3f}, "
         return (
             f"accuracy {self.accuracy:.1%} (base rate {self.base_accuracy:.1%}), {area}"
@@ -261,7 +262,7 @@ class ClassFigures(Figures):
         """What the figures to see first are of, with the figures."""
         return {
             f"accuracy held out; base rate {show_share(self.base_accuracy)}": show_share(self.accuracy),
-            **({} if np.isnan(self.auc) else {"AUC held out; 0.5 by chance": f"{self.auc:.3f}"}),
+            **({} if np.isnan(self.auc) else {"AUC held out; guessing: 0.5": f"{self.auc:.3f}"}),
             f"log loss held out; base rate {self.base_log_loss:.3f}": f"{self.log_loss:.3f}",
         }
 
@@ -277,7 +278,7 @@ class ClassFigures(Figures):
 
 @dataclass(frozen=True, eq=False)
 class NumberFigures(Figures):
-    """How well numbers are predicted on some rows, which count by the weights of the fit.
+    """How well numbers are predicted on some rows. Rows count by their weights in the fit.
 
     Attributes
     ----------
@@ -287,13 +288,13 @@ class NumberFigures(Figures):
     weighted : bool
         Whether rows differ in weight.
     r2 : float
-        One minus the squared error over the variance of the target; NaN where that is 0.
+        One minus the mean squared error divided by the variance of the target; NaN if that is 0.
     rmse : float
         Root of the mean squared error.
     mean_absolute : float
         Mean of the absolute errors.
     deviation : float
-        Standard deviation of the target: about the `rmse` of always saying the mean.
+        Standard deviation of the target, which is about the `rmse` of always predicting the mean.
 
     Examples
     --------
@@ -312,7 +313,7 @@ class NumberFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names, the spread of the target in brackets."""
+        """The figures by name, with the standard deviation of the target in brackets."""
         errors = f"{show_number(self.rmse)} ({show_number(self.deviation)})"
         return {
             "R²": UNKNOWN if np.isnan(self.r2) else f"{self.r2:.3f}",
@@ -322,7 +323,7 @@ class NumberFigures(Figures):
 
     @property
     def words(self) -> str:
-        """The figures beside the spread of the target."""
+        """The figures and the standard deviation of the target, in words."""
         share = "" if np.isnan(self.r2) else f"R² {self.r2:.3f}, "
         error, spread = show_number(self.rmse), show_number(self.deviation)
         return f"{share}root mean squared error {error} (standard deviation of the target {spread})"
@@ -366,7 +367,7 @@ def tell_held_out(figures: Figures) -> str:
     --------
     >>> print(tell_held_out(NumberFigures(90, False, False, 0.75, 0.5, 0.5, 1.0)))
     On 90 held-out rows: R² 0.750, root mean squared error 0.5 (standard deviation of the target 1). The folds share \
-their rules, which may have seen the rows held out, so this is a little optimistic.
+their rules, which may have seen the held-out rows, so these figures are a little optimistic.
     """
     return f"On {figures.n_rows:,} held-out rows: {figures.words}.{'' if figures.honest else f' {DOUBT}'}"
 

@@ -29,30 +29,31 @@ UNFAITHFUL = 0.03
 
 @dataclass(frozen=True, eq=False)
 class FrontLine:
-    """One length of the front.
+    """One length of the front: a list, with its figures on held-out rows.
 
-    Beyond 65,536 rows errors, losses and the fidelity come from one more pass over all held-out rows of the table, and
-    `held_out` from 10,000 rows that were drawn. In a smaller table both come from the same rows, 10,000 at most.
+    For tables of more than 65,536 rows, errors, losses and fidelity are computed on all held-out rows, in one more pass
+    over the table, and `held_out` on 10,000 of them, drawn at random. For smaller tables both are computed on the same
+    rows, at most 10,000.
 
     Attributes
     ----------
     fitted : Fitted
-        The model of this length, with what the training rows say of its terms.
+        The model of this length, with what the training rows say about its terms.
     link : Temperature or Curves, optional
-        What was fitted to held-out scores to turn scores into probabilities.
+        What turns scores into probabilities, fitted to held-out scores.
     error, error_se : float
-        On held-out rows, with its standard error: the share of wrong classes, or the root of the mean squared error of
-        numbers. NaN where no rows were held out.
+        Error on held-out rows and its standard error: the share of wrong classes, or for numbers the root mean squared
+        error. NaN if no rows were held out.
     loss, loss_se : float
-        Likewise the log loss of classes, or the mean squared error of numbers; of numbers that have no squares, such as
-        1e200, in other units, which are powers of two.
+        Likewise the log loss of classes, or the mean squared error of numbers. Numbers that are too large to be
+        squared, such as 1e200, are first divided by a power of two.
     excess_se : float
         Standard error of the difference between this loss and that of the best list, row by row.
     fidelity : float
-        How much of what the large model says of held-out rows the line says too: one minus the squared difference of
-        their probabilities (or numbers) over the variance of the large model's.
+        How closely the list follows the large model on held-out rows: one minus the mean squared difference of their
+        probabilities (or numbers), divided by the variance of those of the large model.
     held_out : Figures, optional
-        All figures of held-out rows, of 10,000 at most.
+        All figures on held-out rows, at most 10,000.
     """
 
     fitted: Fitted
@@ -69,18 +70,18 @@ class FrontLine:
 
     @property
     def terms(self) -> int:
-        """Most terms of an output."""
+        """Largest number of terms for one class (or number, or quantile)."""
         coefs = np.atleast_2d(self.fitted.model.coefs)
         return int(np.count_nonzero(coefs, axis=1).max(initial=0))
 
     @property
     def rules(self) -> int:
-        """Different terms of all outputs: what there is to read."""
+        """Number of different terms in all: what there is to read."""
         return len(self.fitted.model.terms)
 
     @property
     def conditions(self) -> float:
-        """Mean number of conditions of a rule; a linear term has one."""
+        """Mean number of conditions of a term; a linear term counts as one."""
         counts = [len(term.conditions) if isinstance(term, Rule) else 1 for term in self.fitted.model.terms]
         return float(np.mean(counts)) if counts else 0.0
 
@@ -92,19 +93,19 @@ class FrontLine:
 
 
 class Front(Sequence[FrontLine]):
-    """Models of rising length from one fit, the large one last.
+    """Lists of every length from one fit, the shortest first and the large model last.
 
-    A sequence of `FrontLine`; prints as a table, and `to_frame` gives a data frame.
+    A sequence of `FrontLine`. It prints as a table, and `to_frame` returns a data frame.
 
     Parameters
     ----------
     lines : iterable of FrontLine
     meaning : Meaning
-        What the terms of a line say, and what `FrontLine.loss` is.
+        What the terms of a list say, and what `FrontLine.loss` is.
     base_loss : float
-        That of a model without terms.
+        Loss of a model without terms.
     chosen : int
-        The line that the model is.
+        Position of the line that the model is.
     recurrence : Recurrence, optional
         How often the terms of lists come back in lists from other rows.
 
@@ -148,19 +149,19 @@ class Front(Sequence[FrontLine]):
 
     @property
     def loss_name(self) -> str:
-        """What the losses are, as the name of a column."""
+        """What `loss` is, such as "log_loss": the name of its column."""
         return self.meaning.loss_name
 
     def list_rules(self, index: int, limits: tuple[int | str | None, int | None] | None = None) -> RuleTable:
-        """Return the terms of a line, ranked and in words, with how often they come back as far as that is known.
+        """Return the terms of one line, ranked and in words, with how often they come back if that is known.
 
         Parameters
         ----------
         index : int
-            Of the line.
+            Position of the line.
         limits : (int, "auto" or None, int or None), optional
-            What the line was chosen by, `max_terms` and `max_rules`: other rows would choose other lengths, which
-            lists from them then have. By default they have the length of the line.
+            The `max_terms` and `max_rules` by which the line was chosen. With the same limits, other rows would choose
+            lists of other lengths. By default lists from other rows have the length of the line.
         """
         line, known = self._lines[index], self.recurrence
         rules = self.meaning.rank(line.fitted)
@@ -170,7 +171,7 @@ class Front(Sequence[FrontLine]):
         return rules.recurring(known, choices, line.terms, line.fitted.model.features)
 
     def draw(self, draws: Draws, index: int, limits: tuple[int | str | None, int | None] | None = None) -> list[Choice]:
-        """Return the lists that other rows would choose in place of a line, as in `list_rules`."""
+        """Return the lists that other rows would choose instead of a line, as in `list_rules`."""
         if self._lines[index].terms > LONGEST:
             return [Choice(NEVER - 1, WHOLE)]  # all its terms, of which other rows may lead to more
         lines = [index if limits is None else self._choose(losses, *limits) for losses in draws.losses]
@@ -198,19 +199,19 @@ class Front(Sequence[FrontLine]):
         return Front(self._lines, **({name: getattr(self, name) for name in names} | own))
 
     def choose(self, max_terms: int | str | None, max_rules: int | None = None) -> int:
-        """Return the line of the shortest list that is good enough.
+        """Return the position of the shortest list that is good enough.
 
         Parameters
         ----------
         max_terms : int, "auto" or None
-            Most terms of an output; None for no limit, which is the large model unless `max_rules` has one. "auto"
+            Largest number of terms per class. None sets no limit; without `max_rules` that is the large model. "auto"
             takes the shortest list whose held-out loss exceeds that of the best list by at most one standard error of
             their difference, or by 1 % of what the best one explains, whichever is more; a list has at most 60 terms,
-            and the large model is one only if it has no more. With a number it is the shortest
-            list that says 97 % of what the longest allowed one says (see `FrontLine.fidelity`) and has no larger loss.
-            The large model is among them unless a list has as many terms.
+            and the large model is one only if it has no more. A number takes the shortest list whose
+            `FrontLine.fidelity` is at least 97 % of that of the longest list allowed, and whose loss is no larger. The
+            large model counts as a list unless another list has as many terms.
         max_rules : int, optional
-            Most different terms of all outputs.
+            Largest number of different terms, over all classes together.
         """
         return self._choose(np.array([line.loss for line in self._lines]), max_terms, max_rules)
 
@@ -225,8 +226,8 @@ class Front(Sequence[FrontLine]):
         if not allowed:
             least = self._lines[0]
             raise InvalidInputError(
-                f"The shortest list has {least.terms} terms of a class and {least.rules} in all, more than "
-                f"max_terms={max_terms} and max_rules={max_rules} allow."
+                f"The shortest list has {least.terms} terms for one class and {least.rules} in all, more than "
+                f"max_terms={max_terms} and max_rules={max_rules} allow; raise them."
             )
         if limit is not None and len(allowed) > 1 and self._lines[-2].terms == self._lines[-1].terms:
             allowed = [place for place in allowed if place < len(self._lines) - 1]
@@ -287,8 +288,8 @@ def need_front(front: Front | None, estimator: str) -> Front:
     """Return the front of a model, or say why it has none."""
     if front is None:
         raise InvalidInputError(
-            f"This {estimator} has no front of shorter lists: it comes from a file of an older version, "
-            "from `engines.refit`, or from an edit. Fit it anew to shorten it, or shorten it before it is edited."
+            f"This {estimator} has no front of shorter lists, because it comes from a file of an older version, from "
+            "`engines.refit`, or from an edit. Fit it again to shorten it, or shorten it before you edit it."
         )
     return front
 
@@ -296,7 +297,7 @@ def need_front(front: Front | None, estimator: str) -> Front:
 def settle_length(
     settings: Mapping[str, Any], line: FrontLine, max_terms: int | str | None, found: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return settings that were found for a fit, as they are for a model of another length.
+    """Return the settings of a fit as they are for a model of another length.
 
     Parameters
     ----------

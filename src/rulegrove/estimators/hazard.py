@@ -83,8 +83,8 @@ class Hazard(Rate):
     ) -> tuple[AnyArray, FloatArray | None]:
         """Refuse what is known of rates."""
         raise InvalidInputError(
-            "`exposure` and `offset` are not for survival times, whose rows are exposed for as long as they are "
-            "watched; leave them out."
+            "`exposure` and `offset` cannot be used for survival times, whose rows are exposed for as long as they "
+            "are observed; leave them out."
         )
 
     def expose(
@@ -100,7 +100,7 @@ class Hazard(Rate):
 
     def check_evidence(self) -> None:
         """Refuse to test rules on other rows."""
-        raise InvalidInputError("`evidence` tests rules of classes and numbers; leave it out for survival times.")
+        raise InvalidInputError("`evidence` tests rules about classes and numbers; leave it out for survival times.")
 
     @property
     def settled(self) -> dict[str, Any]:
@@ -119,7 +119,8 @@ class Hazard(Rate):
         assert own is not None
         if sampled.weights is not None and np.count_nonzero(sampled.weights) < 2:
             raise InvalidInputError(
-                "No event comes while two rows of positive weight are at risk, so there is nothing to compare."
+                "No event happens while at least two rows of positive weight are at risk, so there is nothing to "
+                "compare."
             )
         found = super().learn(sampled, validates=validates)
         return replace(found, times=own.times, row_weights=own.weights, n_times=own.n_times)

@@ -79,12 +79,10 @@ class _Robust(Number):
     def check_settings(self, settings: Settings, solver: BaseSolver) -> None:
         """Refuse solvers, and points that are given."""
         if not settings.is_open("solver"):
-            raise InvalidInputError(
-                f"loss={self.name!r} is solved for in a way of its own; leave out solver={settings.solver!r}."
-            )
+            raise InvalidInputError(f"loss={self.name!r} has its own solver; leave out solver={settings.solver!r}.")
         if not settings.validates:
             raise InvalidInputError(
-                f"loss={self.name!r} needs held-out rows to choose by; set selection='1se' or 'min' in place of "
+                f"loss={self.name!r} needs held-out rows to choose the model; set selection='1se' or 'min' instead of "
                 f"{settings.selection!r}."
             )
 
@@ -190,8 +188,8 @@ class Level(_Robust):
     def check_evidence(self) -> None:
         """Refuse what is about means."""
         raise InvalidInputError(
-            "Rules are tested by the mean of the target where they hold, which does not tell of its quantiles; leave "
-            "`evidence` out, or take loss='squared' or 'huber'."
+            "Rules are tested by the mean of the target where they hold, which says nothing about its quantiles; "
+            "leave `evidence` out, or use loss='squared' or 'huber'."
         )
 
     @property
@@ -230,8 +228,8 @@ class Level(_Robust):
         if len(self.levels) > 1 and (constraints.monotonic is not None or constraints.forced):
             asked = "force_rules" if constraints.forced else "monotonic"
             raise InvalidInputError(
-                f"`{asked}` is not for several quantiles, which are solved for together so that they never cross; fit "
-                "a model for each level."
+                f"`{asked}` cannot be used with several quantiles, which are solved for together so that they never "
+                "cross; fit one model for each level."
             )
 
     def together(self, solver: BaseSolver) -> Joint | None:

@@ -18,20 +18,21 @@ def name_rate(power: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RateFigures(Figures):
-    """How well rates are predicted on some rows, which count by the weights of the fit and by their exposure.
+    """How well rates are predicted on some rows. Rows count by their weights in the fit and by their exposure.
 
     Attributes
     ----------
     power : float
-        Of the loss.
+        Power of the loss.
     d2 : float
-        Share of the deviance that is explained: one minus the deviance over that of the mean rate of the training.
+        Share of the deviance that is explained: one minus the deviance divided by that of the mean rate of the training
+        rows.
     deviance, base_deviance : float
-        Mean deviance of the predictions, and of the mean rate.
+        Mean deviance of the predictions, and of the mean rate of the training rows.
     mean, predicted_mean : float
-        Mean rate that came true, and that was predicted.
+        Mean of the observed and of the predicted rates.
     reliability : Reliability
-        Rows in tenths by their predicted rates: what was predicted in each on average, and what came true.
+        Rows in tenths by their predicted rates: the mean predicted and observed rate in each tenth.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class RateFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names, those of the mean rate in brackets."""
+        """The figures by name, with those of the mean rate in brackets."""
         losses = f"{show_number(self.deviance)} ({show_number(self.base_deviance)})"
         return {
             "Explained deviance (D²)": show_share(self.d2),
@@ -70,7 +71,7 @@ class RateFigures(Figures):
 
     @property
     def words(self) -> str:
-        """The figures beside those of the mean rate."""
+        """The figures and those of the mean rate, in words."""
         return (
             f"explained deviance (D²) {show_share(self.d2)}, mean deviance {show_number(self.deviance)} (of the mean "
             f"{self.noun} {show_number(self.base_deviance)}), mean {self.noun} {show_number(self.predicted_mean)} "
@@ -86,17 +87,17 @@ class RateFigures(Figures):
 
 @dataclass(frozen=True, eq=False)
 class LevelFigures(Figures):
-    """How well quantiles are predicted on some rows, which count by the weights of the fit.
+    """How well quantiles are predicted on some rows. Rows count by their weights in the fit.
 
     Attributes
     ----------
     d2 : float
-        Share of the pinball loss that is explained: one minus it over that of the quantiles of the training.
+        Share of the pinball loss that is explained: one minus it divided by that of the quantiles of the training rows.
     pinball, base_pinball : float
-        Mean pinball loss of the predictions, of several levels their sum; and that of the quantiles of the training.
+        Mean pinball loss of the predictions, summed over the levels, and that of the quantiles of the training rows.
     levels : ndarray of shape (n_levels,)
     below : ndarray of shape (n_levels,)
-        Share of rows whose target is at most the predicted quantile: near to the level where all is well.
+        Share of rows whose target is at most the predicted quantile. It should be near the level.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class LevelFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names, those without any rule in brackets."""
+        """The figures by name, with those of a model without rules in brackets."""
         losses = f"{show_number(self.pinball)} ({show_number(self.base_pinball)})"
         pairs = zip(self.below.tolist(), self.levels.tolist(), strict=True)
         return {
@@ -134,7 +135,7 @@ class LevelFigures(Figures):
 
     @property
     def words(self) -> str:
-        """The figures beside those without any rule."""
+        """The figures and those of a model without rules, in words."""
         return (
             f"explained pinball loss (D²) {show_share(self.d2)}, mean pinball loss {show_number(self.pinball)} "
             f"(without rules {show_number(self.base_pinball)}), {self._covered}"
@@ -150,19 +151,19 @@ class LevelFigures(Figures):
 
 @dataclass(frozen=True, eq=False)
 class HazardFigures(Figures):
-    """How well the order of events is predicted on some rows, which count by the weights of the fit.
+    """How well the order of events is predicted on some rows. Rows count by their weights in the fit.
 
     Attributes
     ----------
     concordance : float
-        Share of pairs of rows, of which one is known to have had its event first, whose risks are in that order; 0.5
-        is chance; NaN where there is no such pair.
+        Among the pairs of rows of which one is known to have had its event first: the share whose risks are in that
+        order. 0.5 is guessing; NaN if there are no such pairs.
     n_events : int
 
     Examples
     --------
     >>> print(HazardFigures(100, True, False, 0.71, 40).words)
-    concordance 0.710 (0.5 by chance), 40 events
+    concordance 0.710 (guessing: 0.5), 40 events
     """
 
     concordance: float
@@ -177,34 +178,34 @@ class HazardFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names."""
-        return {"Concordance (0.5 by chance)": self._shown, "Events": f"{self.n_events:,}"}
+        """The figures by name."""
+        return {"Concordance (guessing: 0.5)": self._shown, "Events": f"{self.n_events:,}"}
 
     @property
     def words(self) -> str:
-        """The figures beside chance."""
-        share = "no pairs to compare" if np.isnan(self.concordance) else f"concordance {self._shown} (0.5 by chance)"
+        """The figures in words."""
+        share = "no pairs to compare" if np.isnan(self.concordance) else f"concordance {self._shown} (guessing: 0.5)"
         return f"{share}, {self.n_events:,} event{'' if self.n_events == 1 else 's'}"
 
     @property
     def headlines(self) -> dict[str, str]:
         """What the figures to see first are of, with the figures."""
         return {
-            "concordance held out; 0.5 by chance": self._shown,
+            "concordance held out; guessing: 0.5": self._shown,
             "events among the held-out rows": f"{self.n_events:,}",
         }
 
 
 @dataclass(frozen=True, eq=False)
 class SeveralFigures(Figures):
-    """How well several numbers are predicted on some rows, which count by the weights of the fit.
+    """How well several numbers are predicted on some rows. Rows count by their weights in the fit.
 
     Attributes
     ----------
     names : tuple of str
-        Of the numbers.
+        Names of the numbers.
     each : tuple of NumberFigures
-        Of each number, in its own unit.
+        Figures of each number, in its own unit.
 
     Examples
     --------
@@ -221,7 +222,7 @@ class SeveralFigures(Figures):
 
     @property
     def r2(self) -> float:
-        """The mean R squared of the numbers that vary; NaN where none does."""
+        """The mean R squared of the numbers that vary; NaN if none does."""
         known = [own.r2 for own in self.each if not np.isnan(own.r2)]
         return float(np.mean(known)) if known else np.nan
 
@@ -232,14 +233,14 @@ class SeveralFigures(Figures):
 
     @property
     def table(self) -> dict[str, str]:
-        """The figures by their names, the spread of each number in brackets."""
+        """The figures by name, with the standard deviation of each number in brackets."""
         pairs = zip(map(printable, self.names), self.each, strict=True)
         each = {f"{figure} of {name}": shown for name, own in pairs for figure, shown in own.table.items()}
         return {"Mean R²": self._mean, **each}
 
     @property
     def words(self) -> str:
-        """The figures beside the spread of each number."""
+        """The figures and the standard deviation of each number, in words."""
         each = (f"{printable(name)}: {own.words}" for name, own in zip(self.names, self.each, strict=True))
         return f"mean R² {self._mean}; {'; '.join(each)}"
 

@@ -33,16 +33,16 @@ class RuleModel:
     terms : tuple of Rule or Linear
         In the order of their rank.
     coefs : ndarray of shape (n_terms,) or (n_outputs, n_terms)
-        In the unit of each term: a rule's 0/1, a linear term's attribute.
+        Per unit of each term: of a rule's 0 or 1, or of a linear term's attribute.
     intercept : float or ndarray of shape (n_outputs,)
     columns : tuple of str, optional
-        Columns of the training table, where these are not just those that the attributes are read from.
+        Columns of the training table, if these are not exactly the columns of the attributes.
     classes : ndarray of shape (n_classes,), optional
         Labels of the classes; None for a number.
     link : Temperature or Curves, optional
         What turns scores into probabilities of the classes.
     inverse : callable, optional
-        What turns scores into the numbers that are predicted, such as `numpy.exp`; None where they are the same.
+        What turns scores into predicted numbers, such as `numpy.exp`; None if they are the same.
     outputs : tuple of str or of float
         Names of several numbers, or levels of several quantiles; none for a single number, and for classes.
     """
@@ -78,7 +78,7 @@ class RuleModel:
 
     @property
     def score_labels(self) -> tuple[Any, ...]:
-        """What the score of each output is about: a class (of two the second), a level or a name; None for a number."""
+        """What each score is about: a class (the second of two), a level or a name; None for a single number."""
         labels = self.labels or self.outputs or (None,)
         return labels[1:] if len(self.labels) == 2 else labels
 
@@ -97,17 +97,17 @@ class RuleModel:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of several numbers that are predicted; none of anything else."""
+        """Names of several numbers that are predicted; empty for other targets."""
         return tuple(own for own in self.outputs if isinstance(own, str))
 
     @property
     def main_output(self) -> int:
-        """Place of the number that is told of where none is asked for: the middle quantile, or the first."""
+        """Position of the output that is shown if none is chosen: the middle quantile, or the first output."""
         return len(self.outputs) // 2 if self.outputs and isinstance(self.outputs[0], float) else 0
 
     @property
     def multiplies(self) -> bool:
-        """Whether terms multiply what is predicted, since scores are logarithms of it."""
+        """Whether terms multiply what is predicted, because scores are logarithms of it."""
         return self.inverse is not None
 
     @cached_property
@@ -201,7 +201,7 @@ class RuleModel:
         return found.reshape(2, len(terms), len(shares))
 
     def decide(self, scores: FloatArray) -> AnyArray:
-        """Return what scores predict: the class of the largest one, or a number."""
+        """Return what scores predict: the class with the largest score, or a number."""
         if self.classes is not None:
             return np.asarray(self.classes[choose_classes(scores)])
         return scores if self.inverse is None else self.inverse(scores)

@@ -118,7 +118,7 @@ def load_model(path: str | os.PathLike[str]) -> Ensemble:
     >>> load_model(path)
     Traceback (most recent call last):
         ...
-    rulegrove.exceptions.InvalidInputError: model.json is no rulegrove model: its `format` is 'something else'.
+    rulegrove.exceptions.InvalidInputError: model.json is not a rulegrove model: its `format` is 'something else'.
     """
     return make_model(read_saved(path))
 
@@ -127,7 +127,7 @@ def dump_model(model: BaseRuleEnsemble) -> str:
     """Return the text of a model file; see `save_model`."""
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
-        raise InvalidInputError(f"A model file holds one of {', '.join(ESTIMATORS)}; got a {name}.")
+        raise InvalidInputError(f"A model file can hold one of {', '.join(ESTIMATORS)}; got a {name}.")
     check_is_fitted(model)
     check_parameters(model)
     fitted_model = model.model_

@@ -60,7 +60,7 @@ class Number(Target):
         if name in {"auto", "squared"}:
             return Squared()
         if name != "huber":
-            raise InvalidInputError(f"tree_loss={name!r} is for loss={name!r}; leave it out, or take 'squared'.")
+            raise InvalidInputError(f"tree_loss={name!r} needs loss={name!r}; leave it out, or use 'squared'.")
         delta = float(np.quantile(np.abs(targets - np.median(targets)), HUBER_SHARE))
         return Huber(delta) if delta > 0 else Squared()
 

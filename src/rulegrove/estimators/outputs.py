@@ -8,14 +8,14 @@ SHOWN_OUTPUTS = 1  # in a console
 
 
 class PerOutput(Generic[T]):
-    """A sequence with one item for each output: one for a number or two classes, else one for each class.
+    """A sequence with one item for each output: a single one for a number or two classes, else one per class.
 
-    The names of a single item, or of one that all outputs share, can be used directly, as in ``model.path_.gaps``.
+    The attributes of a single item, or of one that all outputs share, can be used directly, as in ``model.path_.gaps``.
 
     Parameters
     ----------
     items : iterable
-        One item for each output. Outputs that share something have the same object.
+        One item for each output. Outputs that share an item have the same object.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class PerOutput(Generic[T]):
             raise AttributeError(name)
         if len(self.distinct) == 1:
             return getattr(self._items[0], name)
-        raise AttributeError(f"There are {len(self._items)} outputs; take one of them, as in [0].{name}.")
+        raise AttributeError(f"There are {len(self._items)} outputs; choose one of them, as in [0].{name}.")
 
     def __repr__(self) -> str:
         shown = list(map(repr, self._items[:SHOWN_OUTPUTS]))

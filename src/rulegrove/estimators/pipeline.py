@@ -254,7 +254,10 @@ def prepare_solver(settings: Settings, target: Target) -> BaseSolver:
     open_solver = target.choose_solver() if chosen else Glmnet()
     solver = open_solver if settings.is_open("solver") else make_solver(settings.solver)
     solver.check()
-    for name, what in (("monotonic", "hold coefficients to a sign"), ("force_rules", "leave terms without a penalty")):
+    for name, what in (
+        ("monotonic", "restrict coefficients to one sign"),
+        ("force_rules", "leave terms without a penalty"),
+    ):
         asked = getattr(settings, name)
         if asked is not None and asked is not False and not solver.takes_constraints:
             raise InvalidInputError(f"`{name}` needs solver='glmnet' or Glmnet(...), which can {what}; got {solver!r}.")
@@ -270,8 +273,8 @@ def match_loss(solver: BaseSolver, target: Target, *, named: bool) -> BaseSolver
         return solver if keeps else give_loss(solver, wanted)
     if not solver.takes_loss(find_loss(wanted)):
         raise InvalidInputError(
-            f"{name} cannot take loss={wanted!r}, by which the terms of this target are found; take solver='glmnet', "
-            "or leave `solver` out."
+            f"{name} cannot take loss={wanted!r}, which finds the terms for this target; use solver='glmnet', or leave "
+            "`solver` out."
         )
     if named:
         return give_loss(solver, wanted)
@@ -279,7 +282,7 @@ def match_loss(solver: BaseSolver, target: Target, *, named: bool) -> BaseSolver
     why = f", which is for {others}" if solver.loss_name in LOSSES else ""
     subject = f"A target of {target.values} cannot use {name}(loss={solver.loss!r}){why}"
     if isinstance(find_loss(wanted), (Poisson, Gamma, Tweedie)):
-        subject = f"A fit by loss={wanted!r} cannot use {name}(loss={solver.loss!r})"
+        subject = f"A fit with loss={wanted!r} cannot use {name}(loss={solver.loss!r})"
     raise InvalidInputError(f"{subject}; give it loss={' or '.join(map(repr, [wanted, *target.losses[1:]]))}.")
 
 
@@ -362,7 +365,8 @@ def make_plan(settings: Settings, settled: Settled, training: Training, *, refit
     if settings.force_rules:
         if joint is not None and target.code.n_outputs > 1:
             raise InvalidInputError(
-                f"`force_rules` is not for fits that solve for all {target.plural} together; take {target.way_apart}."
+                f"`force_rules` cannot be used in fits that solve for all {target.plural} together; use "
+                f"{target.way_apart}."
             )
         if solver.loss_name == "logistic":
             check_finite_weights(growth.given.own, data)

@@ -112,8 +112,8 @@ class Rate(Target):
             least = "more than 0" if self.power == 2.0 else "0 or more"
             other = "squared" if (values < 0.0).any() else "tweedie"
             raise InvalidInputError(
-                f"loss={self.loss.name!r} is for targets of {least}; got {values[row]:g} in row {row}. Drop such rows, "
-                f"or take loss={other!r}."
+                f"loss={self.loss.name!r} is for targets of {least}; got {values[row]:g} in row {row}. Drop such "
+                f"rows, or use loss={other!r}."
             )
         return values
 
@@ -132,8 +132,8 @@ class Rate(Target):
             rates, own = y * np.exp(-offset), np.exp((2.0 - self.power) * offset)
         if not (np.isfinite(rates).all() and np.isfinite(own).all() and (own > 0.0).all()):
             raise InvalidInputError(
-                "The exposures (or offsets) differ so much that rates are no numbers any more; give them in another "
-                "unit, or drop rows of next to no exposure."
+                "The exposures (or offsets) differ so much that the rates are too large or too small to compute; give "
+                "them in another unit, or drop rows with almost no exposure."
             )
         return rates, own if weights is None else weights * own
 
@@ -143,7 +143,9 @@ class Rate(Target):
         rates = sampled.y if weights is None else np.where(weights > 0.0, sampled.y, 0.0)
         largest = float(rates.max())
         if not largest > 0.0:
-            raise InvalidInputError(f"loss={self.loss.name!r} needs a target above 0 in a row that counts.")
+            raise InvalidInputError(
+                f"loss={self.loss.name!r} needs at least one row with a target above 0 and a positive weight."
+            )
         check_size(self.loss.name, largest)
         mean = float(np.average(rates, weights=weights))
         check_size(self.loss.name, largest / mean if mean > 0.0 else np.inf)
@@ -163,7 +165,7 @@ class Rate(Target):
         if name == "squared":
             return Squared()
         raise InvalidInputError(
-            f"tree_loss={name!r} does not go with loss={self.loss.name!r}; leave it out, or take 'squared'."
+            f"tree_loss={name!r} cannot be used with loss={self.loss.name!r}; leave it out, or use 'squared'."
         )
 
     @property

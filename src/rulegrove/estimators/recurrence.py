@@ -100,7 +100,7 @@ def find_band(
 
 
 class Span(NamedTuple):
-    """Where a bound of a rule lies in nine of ten lists that have its family.
+    """Where a bound of a rule lies in nine of ten lists that contain its family.
 
     Attributes
     ----------
@@ -132,29 +132,29 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Recurrence:
-    """What lists made anew from halves of the rows say of the terms of a front.
+    """How often the terms of a front come back in further lists, which were made from halves of the rows.
 
     A term comes back in another list if its family is there: a rule that holds on nearly the same rows (Jaccard index
-    of at least 0.8), or a linear term of the same attribute.
+    at least 0.8), or a linear term with the same attribute.
 
     Attributes
     ----------
     n_resamples : int
-        Lists made anew, in pairs from disjoint halves, their rules grown anew.
+        Number of further lists, in pairs from disjoint halves of the rows, each with newly grown rules.
     n_rows : int
         Rows of each.
     steady : bool
-        Whether they are made to come back (`stable`).
+        Whether they were made with `stable`.
     terms : tuple of Term
-        Of all lists of the front, and of the large model if that was chosen.
+        Terms of all lists of the front, and of the large model if that was chosen.
     entries : ndarray of shape (n_orders, n_terms, n_resamples)
         The lengths from which on lists have the family of a term, rising, in the order of gain and with linear terms
         first; `NEVER` if they have not. If the large model was chosen, it is the third order.
     draws : Draws
     spans : tuple of tuple of Span
-        Of the bounds of each term.
+        Where the bounds of each term lie.
     lists : tuple of Remade
-        Those that the rows choose, the two of disjoint halves behind each other, as `find_band` takes them.
+        The further lists; the two of disjoint halves follow each other.
     chosen : int
         The line of the front that was chosen as they were.
 
@@ -183,7 +183,7 @@ class Recurrence:
     __repr__ = short_repr
 
     def share(self, place: int, choices: Sequence[Choice]) -> float:
-        """Return the share of lists that have the family of a term.
+        """Return the share of lists that contain the family of a term.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Recurrence:
         return float(np.mean([np.mean(self.entries[order, place] <= length) for length, order in choices]))
 
     def estimate(self, place: int, choices: Sequence[Choice], n_terms: int) -> float:
-        """Return the chance that a list from as many fresh rows has the family of a term.
+        """Return the chance that a list from as many new rows contains the family of a term.
 
         Parameters
         ----------

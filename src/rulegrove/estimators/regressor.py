@@ -330,8 +330,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         names = name_numbers(y)
         if names and self.loss != "squared":
             raise InvalidInputError(
-                f"loss={self.loss!r} is for one number; got a y of the shape {np.shape(y)}. Fit each column by itself, "
-                "as scikit-learn's MultiOutputRegressor does, or take loss='squared'."
+                f"loss={self.loss!r} supports one number only; got a y of the shape {np.shape(y)}. Fit each column "
+                "separately, as scikit-learn's MultiOutputRegressor does, or use loss='squared'."
             )
         return settings, self._make_several(names) if names else target
 
@@ -357,7 +357,7 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         exposure : array-like of shape (n_samples,), optional
-            For how much each row stands; without it predictions are rates.
+            How much each row stands for; without it, predictions are rates.
         offset : array-like of shape (n_samples,), optional
             What is known to add to the score of each row.
 
@@ -372,9 +372,9 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         return self.model_.decide(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
-        """Return the share of the loss that is explained: R squared, but D squared of rates and quantiles.
+        """Return the share of the loss that is explained: R squared, or D squared for rates and quantiles.
 
-        Of several numbers it is the mean of their R squared.
+        For several numbers it is the mean of their R squared.
 
         Parameters
         ----------
@@ -388,8 +388,8 @@ class RuleEnsembleRegressor(RegressorMixin, BaseRuleEnsemble):
         Returns
         -------
         float
-            One minus the loss of the predictions over that of the best single number, both of which have the
-            factor of the loss as it is usual: deviances of rates, pinball losses of quantiles.
+            One minus the loss of the predictions divided by the loss of the best constant: of squared errors, deviances
+            for rates, or pinball losses for quantiles.
         """
         predicted, target = self.predict(X), self.recall_target()
         observed = target.check_observed(y, len(predicted))

@@ -17,8 +17,8 @@ from rulegrove.estimators.recurrence import Choice, Recurrence, Span, tell_spans
 SHOWN_ROWS = 20
 COMES_BACK = "comes back"  # heading of the column
 RECURRENCE_NOTE = (
-    "comes back: how many lists from other rows have the term; in brackets where its thresholds lie in nine of ten of "
-    "them."
+    "comes back: how many lists from other rows contain the term; in brackets, where its thresholds lie in nine of "
+    "ten of these lists."
 )
 _LEAST_ROOM = 30  # for words beside the figures; where there is less, they stand below these
 INDENT = "   "  # of words below figures
@@ -33,7 +33,7 @@ _ABOUT = {"class": "speaks_for"} | {
 
 @dataclass(frozen=True, slots=True)
 class RankedTerm:
-    """One row of the table.
+    """One term of a model, with its figures: one row of `rules_`.
 
     Attributes
     ----------
@@ -41,48 +41,48 @@ class RankedTerm:
         From 1.
     kind : {"rule", "linear"}
     text : str
-        The term in words, thresholds exact.
+        The term in words, with exact thresholds.
     coefficient : float
-        What the term adds to the score when a rule holds, or by unit of the attribute of a linear term.
+        What the rule adds to the score where it holds, or a linear term per unit of its attribute.
     importance : float
         ``|a| sqrt(s (1 - s))`` for a rule of support s, ``|b| sd(x)`` for a linear term.
     support : float
         Share of the (weighted) training rows on which a rule holds; 1 for a linear term.
     confidence : float or None
-        Share of `speaks_for` among the training rows on which the rule holds, or of all other classes if the rule is
-        `against` it; None for a linear term or in regression.
+        Share of the class `speaks_for` among the training rows on which the rule holds, or of all other classes if the
+        rule is `against` it; None for linear terms and in regression.
     base_rate : float or None
-        The same share among all training rows, which tells whether the confidence is high; None where that is.
+        The same share among all training rows, to compare the confidence with; None where there is no confidence.
     probability_from, probability_to : float or None
         What the term does to the probability of `speaks_for`, or of all other classes if it is `against` it: from the
-        base rate to the probability that the link of the model gives once the coefficients of the rule are added. A
-        linear term goes from the lower to the upper end of its line, and has the base rate at the mean of its
-        attribute. Other terms are left out of account. None in regression, and where base rates are not known.
+        base rate to the probability that the link of the model gives once the coefficients of the rule are added. For a
+        linear term they are at the lower and upper end of its line, with the base rate at the mean of its attribute.
+        All other terms are ignored. None in regression, and if the base rates are not known.
     mean_target : float or None
-        Mean of the target where the rule holds, or its quantile where that is predicted (regression); None otherwise.
+        In regression, the mean of the target where the rule holds, or its quantile if that is predicted; else None.
     factor : float or None
-        What the rule multiplies a rate by; a linear term does that from the lower to the upper end of its line. None
-        for other targets.
+        By what the rule multiplies a rate, or a linear term from the lower to the upper end of its line. None for other
+        targets.
     effect : str or None
-        What the term does in words, such as "rate x 1.4" or "+3.2 at the 90 % quantile"; None where the coefficient
-        says it.
+        What the term does in words, such as "rate x 1.4" or "+3.2 at the 90 % quantile"; None if the coefficient says
+        it all.
     speaks_for : object
         The class that the term says most about; None in regression.
     against : bool
-        Whether it speaks against that class; always False with two classes, where it then speaks for the other.
+        Whether it speaks against that class. Always False with two classes: it then speaks for the other one.
     coefficients : dict or None
-        Coefficient for each class when there are more than two; None otherwise.
+        Coefficient for each class if there are more than two; else None.
     confidences : dict or None
-        Share of each class among the training rows on which the rule holds; None for a linear term or in regression.
+        Share of each class among the training rows on which the rule holds; None for linear terms and in regression.
     aliases : tuple of str
-        Rules that are the same column of the training rows; one preceded by "not" is its complement.
+        Rules that hold on exactly the same training rows; one that begins with "not" holds on exactly the others.
     term : Rule or Linear
         The record behind the words.
     returns : float or None
-        The chance that a list from as many other rows has the family of the term; None unless the fit has made lists
-        anew (`n_resamples`).
+        The chance that a list from as many other rows contains the term or one of its family; None without
+        `n_resamples`.
     thresholds : str
-        Where the bounds of a rule lie in nine of ten such lists, in words; empty if not known.
+        Where the bounds of a rule lie in nine of ten lists that contain it, in words; empty if not known.
     spans : tuple of Span
         The same as numbers.
     """
@@ -181,17 +181,17 @@ _CELLS: dict[str, tuple[str, Callable[[RankedTerm], str]]] = {
 
 
 class RuleTable(Sequence[RankedTerm]):
-    """Terms of a model, the most important first.
+    """The terms of a model, the most important first.
 
-    A sequence of `RankedTerm`; prints as a table, shows as one in a notebook, and `to_frame` gives a data frame.
+    A sequence of `RankedTerm`. It prints as a table, is shown as one in notebooks, and `to_frame` returns a data frame.
 
     Parameters
     ----------
     terms : iterable of RankedTerm
     about : sequence of str, optional
-        Fields of the terms that tell of the target, as `Meaning.about` has them; by default those that a term has.
+        Fields of the terms that are about the target, as in `Meaning.about`; by default those that a term has.
     told : str, optional
-        What is told of the target where rules hold, as `Meaning.evidence_head` has it.
+        What is shown of the target where rules hold, as in `Meaning.evidence_head`.
     """
 
     def __init__(self, terms: Iterable[RankedTerm], about: Sequence[str] | None = None, told: str = "mean target"):
@@ -205,7 +205,7 @@ class RuleTable(Sequence[RankedTerm]):
     def recurring(
         self, recurrence: Recurrence, choices: Sequence[Choice], n_terms: int, features: Sequence[Feature]
     ) -> "RuleTable":
-        """Return the same terms with how often they come back in lists of some lengths and orders."""
+        """Return the same terms, with how often they come back in lists of some lengths and orders."""
         known = {term: place for place, term in enumerate(recurrence.terms)}
         return self._replace(
             replace(
@@ -248,10 +248,9 @@ class RuleTable(Sequence[RankedTerm]):
         -------
         dict of list
             ``rank, kind, rule, coefficient, importance, support`` and ``class, confidence, base_rate,
-            probability_from, probability_to`` for classes or ``mean_target`` for regression, with ``effect`` and
-            ``factor`` where the target is a rate; in place of ``mean_target`` a quantile has its name. More than two
-            classes each have a ``coefficient of`` and a ``share of``. Where lists were made anew, ``returns,
-            thresholds``.
+            probability_from, probability_to`` for classes, or ``mean_target`` for regression (for a quantile it has
+            another name), with ``effect`` and ``factor`` for rates. If there are more than two classes, each has a
+            ``coefficient of`` and a ``share of``. With `n_resamples` also ``returns, thresholds``.
         """
         names = _COLUMNS | {name: field for name, field in _ABOUT.items() if field in self.about}
         if "mean_target" in names and not self.told.startswith("mean"):  # but a quantile
@@ -281,7 +280,7 @@ class RuleTable(Sequence[RankedTerm]):
         Parameters
         ----------
         top : int, optional
-            Only so many of the most important terms; all by default.
+            How many terms to show, the most important ones; by default all.
         """
         terms, largest = self._terms[:top], max((term.importance for term in self._terms), default=1.0) or 1.0
         # Files of the first versions know no base rates, where probabilities start.
@@ -302,7 +301,7 @@ class RuleTable(Sequence[RankedTerm]):
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said below the table: where lists were made anew, what they tell."""
+        """Explanations to print below the table: with `n_resamples`, what "comes back" means."""
         return [RECURRENCE_NOTE] if self._has("returns") else []
 
     def _rows(self) -> tuple[list[str], list[tuple[str, ...]]]:

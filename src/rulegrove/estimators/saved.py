@@ -144,14 +144,14 @@ def _check_version(document: Value) -> None:
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         known = isinstance(raw, dict) and "format" in raw
         came = f"its `format` is {quote(raw['format'])}" if known else "it has no `format`"
-        raise InvalidInputError(f"{name} is no rulegrove model: {came}.")
+        raise InvalidInputError(f"{name} is not a rulegrove model: {came}.")
     version = raw.get("version")
     if type(version) is not int or version < 1:
         Value(version, name, way=("version",)).refuse("a positive integer")
     if version > VERSION:
         raise InvalidInputError(
-            f"{name} has the layout {version} of model files and this rulegrove reads up to {VERSION}; "
-            "update rulegrove to read it."
+            f"{name} has version {version} of the layout of model files, and this rulegrove reads versions up to "
+            f"{VERSION}; update rulegrove to read it."
         )
 
 
@@ -174,7 +174,7 @@ def _check_sum(document: Value) -> None:
         document.refuse("an object whose values are not nested so deeply")
     if document.keyed()["checksum"].text() != expected:
         raise InvalidInputError(
-            f"{document.file} is damaged, or was edited: its values are not those of its `checksum`. Take a whole copy "
+            f"{document.file} is damaged or was edited: its values do not match its `checksum`. Use a complete copy "
             "of it; or, if it was edited on purpose, remove the field `checksum` from the file and load it again."
         )
 

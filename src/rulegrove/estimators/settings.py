@@ -62,21 +62,22 @@ class Settings:
         if self.terms == "linear" and (self.trees is not None or self.rules is not None):
             name = "rules" if self.rules is not None else "trees"
             raise InvalidInputError(
-                f"`{name}` are for models with rules, and terms='linear' has none; take terms='both'."
+                f"A model with terms='linear' has no rules, so it cannot use `{name}`; set terms='both'."
             )
         if self.trees is not None and self.n_candidates == 0:
-            raise InvalidInputError("n_candidates=0 takes no rule from `trees`; raise it, or leave `trees` out.")
+            raise InvalidInputError("n_candidates=0 takes no rules from `trees`; raise it, or leave `trees` out.")
         if self.trees is not None and self.honest_cv != "auto" and self.honest_cv:
             raise InvalidInputError(
-                "honest_cv=True grows rules anew without each fold, which given `trees` do not allow; take 'auto' or "
-                "False."
+                "honest_cv=True grows rules separately for each fold, which is not possible with given `trees`; use "
+                "'auto' or False."
             )
         if self.trees is not None and self.evidence is not None:
             raise InvalidInputError(
-                "evidence='split' sets rows apart that given `trees` may have seen; give rows of their own to `fit`."
+                "evidence='split' sets rows apart, but the given `trees` may have seen them; give separate rows to "
+                "`fit`."
             )
         if self.force_rules and (self.rules is None or len(self.rules) == 0):
-            raise InvalidInputError("force_rules=True puts `rules` into the model, and there are none; give some.")
+            raise InvalidInputError("force_rules=True puts `rules` into the model, but there are none; give some.")
         alone = self.n_candidates == 0 and self.rules is not None
         if self.trees is None and self.n_candidates < 2 and self.terms != "linear" and not alone:
             ways = "at least 2, or 0 together with `rules` of your own or terms='linear'"

@@ -81,16 +81,16 @@ class Several(Number):
     def check_evidence(self) -> None:
         """Refuse what is about one number."""
         raise InvalidInputError(
-            f"Rules are tested on one number at a time; got {len(self.names)} numbers. Leave `evidence` out, or fit "
-            "the number that matters by itself."
+            f"Rules are tested for one number at a time; got {len(self.names)} numbers. Leave `evidence` out, or fit "
+            "the number that matters on its own."
         )
 
     def check_constraints(self, constraints: Constraints) -> None:
         """Refuse directions of attributes for a shared list, which is solved for together."""
         if constraints.monotonic is not None and self.shared:
             raise InvalidInputError(
-                "`monotonic` is not for numbers that share a list, because all of them are solved for together; take "
-                f"{self.way_apart}, where it concerns each of them."
+                "`monotonic` cannot be used for numbers that share a list, because they are solved for together; use "
+                f"{self.way_apart}, where it applies to each of them."
             )
 
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:

@@ -43,11 +43,11 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     event_times_ : ndarray of shape (n_times,)
         Times at which the cumulative hazard of the baseline rises: those of events, 1,000 of them at most.
     settings_ : dict
-        Everything that was settled. ``n_times`` is the number of times at which the hazard of all rows together rises,
-        by which terms are found: all times of events up to 65,536 rows, and 1,000 at most beyond, in memory and in
-        parts alike. An event between two of them counts at the later one. The coefficients of lists use the exact
-        times. Those of the large model, ``max_terms=None``, are those of rates at these times, multiplied by one slope
-        that maximises the partial likelihood.
+        What was used for parameters that "auto" or a `preset` left open. ``n_times`` is the number of times at which
+        the hazard of all rows together rises, which the search for terms uses: all event times up to 65,536 rows, and
+        at most 1,000 beyond, in memory and in parts alike. An event between two of them counts at the later one. The
+        coefficients of lists use the exact times. Those of the large model, ``max_terms=None``, are those of rates at
+        these times, multiplied by one slope that maximises the partial likelihood.
     held_out_ : HazardFigures or None
         Concordance on held-out rows.
     front_ : Front or None
@@ -140,7 +140,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Grow rules, solve for their coefficients, keep the best few.
+        """Fit the model: grow rules, solve for their coefficients, and keep the best few.
 
         Parameters
         ----------
@@ -231,12 +231,12 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
             raise AttributeError(str(error)) from None
 
     def find_baseline(self) -> Baseline:
-        """Return the baseline, which held-out rows tell."""
+        """Return the baseline, estimated on held-out rows."""
         check_is_fitted(self)
         if self.baseline_ is None:
             raise InvalidInputError(
-                f"With selection={self.selection!r} no rows were held out that could tell the hazard of the baseline; "
-                "set selection='min' or '1se'."
+                f"With selection={self.selection!r} no rows were held out to estimate the hazard of the baseline; set "
+                "selection='min' or '1se'."
             )
         return self.baseline_
 
@@ -260,7 +260,7 @@ class RuleEnsembleSurvival(BaseRuleEnsemble):
         Returns
         -------
         float
-            Harrell's concordance: 0.5 is chance, 1 if every order is right, NaN if no pair can be compared.
+            Harrell's concordance: 0.5 for guessing, 1 if every order is right, NaN if no pair can be compared.
         """
         scores = self._scores(X)
         times = read_survival(y, len(scores), need_events=False)

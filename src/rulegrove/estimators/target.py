@@ -117,7 +117,7 @@ class Target(ABC):
         drawn : ndarray of shape (n_drawn,), optional
             Rows of a large table that tell at which times the hazard of all rows together rises; None is all.
         """
-        raise InvalidInputError("Survival times are for a RuleEnsembleSurvival.")
+        raise InvalidInputError("Survival times need a RuleEnsembleSurvival.")
 
     @abstractmethod
     def learn(self, sampled: Sampled, *, validates: bool) -> Self:

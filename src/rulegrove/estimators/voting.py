@@ -15,7 +15,7 @@ from rulegrove.solvers.base import Problem
 
 @dataclass(frozen=True, slots=True)
 class VotedRule:
-    """A rule that was among the largest coefficients of a repetition.
+    """A rule with one of the largest coefficients in a repetition.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class VotedRule:
     repetition : int
         From 0.
     votes : int
-        Penalties at which it was among the largest.
+        Number of penalties at which it was among the largest.
     """
 
     rule: Rule

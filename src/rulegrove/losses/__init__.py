@@ -40,7 +40,7 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def find_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name, or the object that was given.
+    """Return the loss with this name; a `Loss` object is returned as it is.
 
     Examples
     --------
@@ -50,5 +50,5 @@ def find_loss(loss: str | Loss) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if loss not in LOSSES:
-        raise InvalidInputError(f"`loss` must be one of {', '.join(LOSSES)} or an object of a `Loss`; got {loss!r}.")
+        raise InvalidInputError(f"`loss` must be one of {', '.join(LOSSES)} or a `Loss` object; got {loss!r}.")
     return LOSSES[loss]()

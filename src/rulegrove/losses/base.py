@@ -14,14 +14,14 @@ ROUNDING = 1e-12  # of a sum of weights: smaller differences say nothing
 
 
 class Loss(ABC):
-    """What the growing of trees and the solvers ask of a loss.
+    """A loss, as trees and solvers use it.
 
     Attributes
     ----------
     name : str
-        By which solvers and estimators know it.
+        The name by which solvers and estimators know it.
     sums_suffice : bool
-        Whether sums over the rows say all about it, so that no solver needs the rows: of the squared loss alone.
+        Whether solvers need only sums over the rows instead of the rows themselves; true only of the squared loss.
     """
 
     name: ClassVar[str]
@@ -41,10 +41,10 @@ class Loss(ABC):
 
     @abstractmethod
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return, for each output, the constant score of the least weighted loss."""
+        """Return, for each output, the constant score with the smallest weighted loss."""
 
     def mean(self, score: FloatArray) -> FloatArray:
-        """Return the mean of the target that the score stands for: the score itself unless there is a link."""
+        """Return the mean of the target that belongs to the score: the score itself, unless there is a link."""
         return score
 
     def risk(self, y: FloatArray, score: FloatArray, weights: FloatArray) -> float:
@@ -53,25 +53,25 @@ class Loss(ABC):
 
 
 class ClassificationLoss(Loss):
-    """A loss whose scores say how probable the class +1 is."""
+    """A loss whose scores give the probability of the class +1."""
 
     @abstractmethod
     def probability(self, score: FloatArray) -> FloatArray:
-        """Return the probability of the class +1 that the score stands for."""
+        """Return the probability of the class +1 that belongs to the score."""
 
 
 class SmoothLoss(Loss):
-    """A convex loss with two derivatives and a least value, which ``Glmnet`` solves for from the rows.
+    """A convex loss with two derivatives and a smallest value, which ``Glmnet`` can minimise.
 
     A loss needs `value`, `negative_gradient`, `curvature`, `best_constant` and `conjugate`; the other methods follow
-    from these, and are there to be overridden where a loss knows a faster way.
+    from these. Override them if there is a faster way.
 
     Attributes
     ----------
     pull_share : float, optional
-        The negative gradient over the target minus its mean, where that is one number for all scores.
+        The negative gradient divided by the target minus its mean, if this is the same number for all scores.
     takes_intercept : bool
-        Whether a constant added to all scores changes the loss; where it does not, models have an intercept of 0.
+        Whether adding a constant to all scores changes the loss. If it does not, models have an intercept of 0.
 
     Examples
     --------
@@ -88,13 +88,13 @@ class SmoothLoss(Loss):
 
     @abstractmethod
     def conjugate(self, y: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return the largest value of ``slope * F - loss(y, F)`` over all F; infinity where there is none.
+        """Return the largest value of ``slope * F - loss(y, F)`` over all F; infinity if there is none.
 
-        At a slope of zero it must be finite: every target has a least loss, which the conjugate there is minus.
+        At a slope of zero it must be finite: it is minus the smallest loss of the target.
         """
 
     def excess(self, y: FloatArray, score: FloatArray) -> FloatArray:
-        """Return the loss of each element less the least that it can have; half the deviance of a log likelihood."""
+        """Return the loss of each element minus its smallest value; for a log likelihood, half the deviance."""
         return self.value(y, score) + self.conjugate(y, np.zeros_like(y))
 
     def residual(self, y: FloatArray, score: FloatArray) -> FloatArray:
@@ -104,29 +104,29 @@ class SmoothLoss(Loss):
         return self.negative_gradient(y, score) / self.pull_share
 
     def floor(self, y: FloatArray, weights: FloatArray) -> float:
-        """Return the weighted mean of the least loss that each row can have."""
+        """Return the weighted mean of the smallest loss that each row can have."""
         here = weights > 0
         return -float(weights[here] @ self.conjugate(y[here], np.zeros(int(here.sum())))) / float(weights.sum())
 
     def missing(self, y: FloatArray) -> str:
-        """Return in words what the targets would have to be; empty if they will do."""
+        """Return in words what the targets must be; empty if they are valid."""
         return ""
 
     def evaluate(
         self, y: FloatArray, score: FloatArray, weights: FloatArray, *, curved: bool = True
     ) -> tuple[float, FloatArray, FloatArray | None]:
-        """Return all that a solver asks of a point: rows without weight count for nothing.
+        """Return all that a solver needs to know about a point. Rows without weight do not count.
 
         Parameters
         ----------
         y, score, weights : ndarray of shape (n_rows,)
         curved : bool
-            Whether the curvatures are wanted.
+            Whether to return the curvatures.
 
         Returns
         -------
         excess : float
-            Weighted sum of the loss less the least that each row can have.
+            Weighted sum of the loss minus the smallest loss that each row can have.
         pull : ndarray of shape (n_rows,)
             Weighted negative gradients.
         bend : ndarray of shape (n_rows,) or None

@@ -24,7 +24,7 @@ class _MeanScore(ClassificationLoss):
 
 @dataclass(frozen=True)
 class Squared(_MeanScore, SmoothLoss):
-    """The squared error ``(y - F)^2``; on targets -1 and +1 the score estimates ``2 p - 1``.
+    """The squared error ``(y - F)^2``; for targets -1 and +1 the score estimates ``2 p - 1``.
 
     Examples
     --------
@@ -62,11 +62,11 @@ class Squared(_MeanScore, SmoothLoss):
 
 @dataclass(frozen=True)
 class Ramp(_MeanScore):
-    """The squared error ramp ``(y - clip(F, -1, 1))^2`` of targets -1 and +1: beyond the ramp nothing pulls any more.
+    """The squared error ramp ``(y - clip(F, -1, 1))^2`` for targets -1 and +1, whose gradient is 0 beyond the ramp.
 
     References
     ----------
-    The paper, section 3 and its appendix: the derivative counts where ``|F| < 1``.
+    The paper, section 3 and appendix: the derivative is used where ``|F| < 1``.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Ramp(_MeanScore):
 
 @dataclass(frozen=True)
 class SquaredHinge(_MeanScore):
-    """The squared hinge ``max(0, 1 - y F)^2`` of targets -1 and +1; the score estimates ``2 p - 1``.
+    """The squared hinge ``max(0, 1 - y F)^2`` for targets -1 and +1; the score estimates ``2 p - 1``.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class SquaredHinge(_MeanScore):
 
 @dataclass(frozen=True)
 class Logistic(ClassificationLoss, SmoothLoss):
-    """The logistic loss ``log(1 + exp(-y F))`` of targets -1 and +1; the score estimates the log odds.
+    """The logistic loss ``log(1 + exp(-y F))`` for targets -1 and +1; the score estimates the log odds.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Logistic(ClassificationLoss, SmoothLoss):
         return curvature
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the weighted log odds; one class alone gives those of a billion to one."""
+        """Return the weighted log odds; for one class alone, those of a billion to one."""
         share = np.clip((1.0 + weighted_mean(y, weights)) / 2.0, 1e-9, 1.0 - 1e-9)
         return np.log(share) - np.log1p(-share)
 

@@ -16,15 +16,15 @@ _CELLS = 2**22  # rows times spans, above which there are no more spans than the
 
 @dataclass(frozen=True)
 class Cox(SmoothLoss):
-    """Minus Cox's partial log likelihood, with Breslow's way of counting events at one time; scores are log hazards.
+    """Minus Cox's partial log likelihood, with Breslow's method for ties; scores are log hazards.
 
-    A target is a time with a sign: above zero an event at that time, below zero a row that was last seen then without
-    one. Censored rows are still at risk at the time of their censoring. The loss, ``sum_i w_i (log sum_j w_j exp(F_j) -
-    F_i)`` over events i and the rows j at risk when they happen, is no sum over the rows taken alone. So `evaluate`,
-    `bound` and the others that are given weights speak of the rows together; methods without weights take all that they
-    are given for one table of rows of weight one, and return for each row its share of a sum.
+    A target is a time with a sign: a positive number is an event at that time, and a negative number a row that was
+    last seen at that time, without an event. Censored rows are still at risk at their own time. The loss, ``sum_i w_i
+    (log sum_j w_j exp(F_j) - F_i)`` over events i and the rows j at risk when they happen, is not a sum of one loss for
+    each row. So `evaluate`, `bound` and the other methods with weights are about all rows together. Methods without
+    weights treat what they are given as one table of rows with weight one, and return the share of each row in the sum.
 
-    A constant added to all scores changes nothing, so there is no intercept.
+    Adding a constant to all scores changes nothing, so there is no intercept.
 
     References
     ----------

@@ -12,7 +12,7 @@ from rulegrove.losses.base import Loss, weighted_quantile
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """Squared error up to `delta`, then linear: ``r^2`` for ``|r| <= delta``, else ``delta (2 |r| - delta)``.
+    """The Huber loss, squared up to `delta`, then linear: ``r^2`` for ``|r| <= delta``, else ``delta (2 |r| - delta)``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Quantile(Loss):
     Parameters
     ----------
     level : float, default=0.5
-        Share of the targets that is to lie below the score, between 0 and 1, both excluded.
+        The share of targets that should lie below the score, between 0 and 1, both excluded.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Quantile(Loss):
         return np.zeros_like(score)
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the weighted quantile, exactly; the middle where all between two targets are as good."""
+        """Return the exact weighted quantile: the middle, if everything between two targets is equally good."""
         return weighted_quantile(y, weights, self.level)
 
 
@@ -146,5 +146,5 @@ class Absolute(Loss):
         return np.zeros_like(score)
 
     def best_constant(self, y: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the weighted median, exactly; the middle where all between two targets are as good."""
+        """Return the exact weighted median: the middle, if everything between two targets is equally good."""
         return weighted_quantile(y, weights, 0.5)

@@ -31,7 +31,7 @@ class _LogMean(SmoothLoss):
 
 @dataclass(frozen=True)
 class Poisson(_LogMean):
-    """Minus the log likelihood of counts whose mean is ``exp(F)``, up to a constant: ``exp(F) - y F``.
+    """The Poisson loss, ``exp(F) - y F``: minus the log likelihood of counts with mean ``exp(F)``, up to a constant.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class Poisson(_LogMean):
 
 @dataclass(frozen=True)
 class Gamma(_LogMean):
-    """Minus the log likelihood of positive targets under a gamma law of mean ``exp(F)``: ``y exp(-F) + F``.
+    """The gamma loss, ``y exp(-F) + F``: minus the log likelihood of positive targets with mean ``exp(F)``.
 
-    Errors count in proportion to the mean. The shape of the law is a factor, which is left out.
+    Errors count relative to the mean. The shape of the gamma distribution is a factor, which is left out.
 
     Examples
     --------
@@ -116,17 +116,17 @@ class Gamma(_LogMean):
         return np.where(share >= 0.0, xlogy(inside, inside) - inside * (_log(y) + 1.0), np.inf)
 
     def missing(self, y: FloatArray) -> str:
-        """Return that all targets must be positive, if they are not."""
+        """Say that all targets must be positive, if they are not."""
         return "" if y.min() > 0.0 and y.max() < np.inf else "positive targets"
 
 
 @dataclass(frozen=True)
 class Tweedie(_LogMean):
-    """Half the deviance of Tweedie's laws of mean ``exp(F)``, up to what the score does not change.
+    """The Tweedie loss: half the deviance of a Tweedie distribution with mean ``exp(F)``, up to a constant.
 
-    The variance grows as the mean to a `power` p, from 1 (counts, as `Poisson`) to 2 (as `Gamma`). Between the two the
-    targets may be zero or any positive number, as the total of a random number of random amounts is. The loss is
-    ``y exp((1 - p) F) / (p - 1) + exp((2 - p) F) / (2 - p)``.
+    The variance is proportional to the mean raised to a `power` p, from 1 (counts, as with `Poisson`) to 2 (as with
+    `Gamma`). In between, targets may be zero or any positive number, like the total of a random number of random
+    amounts. The loss is ``y exp((1 - p) F) / (p - 1) + exp((2 - p) F) / (2 - p)``.
 
     Parameters
     ----------

@@ -66,16 +66,19 @@ def _tell(judged: list[Judged], shown: Judged) -> str:
             parts.append("Each held-out row was predicted by a model that was fitted without its fold.")
             parts += [DOUBT] * (not one.figures.honest)
         elif one.figures.honest:
-            parts.append("If the model was fitted on some of the rows given, they flatter it.")
+            parts.append("If the model was fitted on some of the rows given, the figures on them are too good.")
         else:
-            parts.append("The training rows flatter the model, which was made to fit them: new rows will do worse.")
+            parts.append(
+                "The model was made to fit the training rows, so the figures on them are better than they will be on "
+                "new rows."
+            )
     if any(one.figures.weighted for one in judged):
         counts = "; tables of counts count rows" if shown.figures.by_class is not None else ""
         parts.append(f"Held-out rows count by their weights in the fit{counts}.")
     if shown.figures.by_class is not None:
         parts.append(
-            f"The base rate is what always saying the most frequent class, or the shares of the classes as their "
-            f"probabilities, would have. The charts are of the {shown.figures.n_rows:,} {shown.rows}."
+            "The base rate belongs to a guess that always says the most frequent class, or gives the shares of the "
+            f"classes as their probabilities. The charts are of the {shown.figures.n_rows:,} {shown.rows}."
         )
     return " ".join(parts)
 

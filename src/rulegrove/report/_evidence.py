@@ -12,7 +12,7 @@ def describe_evidence(model: BaseRuleEnsemble) -> dict[str, Any] | None:
         return None
     cells = evidence.to_cells()
     return {
-        "sentences": ["This is about the chosen list, whatever length is shown.", *evidence.sentences],
+        "sentences": ["This is about the chosen list, whichever length is shown.", *evidence.sentences],
         "heads": list(cells),
         "lines": [list(row) for row in zip(*cells.values(), strict=True)],
     }

@@ -104,7 +104,7 @@ def read_given(
         As in `write_report`.
     """
     if y is None and not (exposure is None and offset is None):
-        raise InvalidInputError("`exposure` and `offset` go with `y`; give that, too.")
+        raise InvalidInputError("`exposure` and `offset` belong to `y`; give that as well.")
     if X is None:
         if y is not None:
             raise InvalidInputError("`y` was given without `X`; give the rows that it belongs to.")

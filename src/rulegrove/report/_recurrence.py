@@ -42,12 +42,12 @@ def describe_recurrence(front: Front | None, lines: Sequence[Line], terms: Seque
 def _tell(known: Recurrence, *, everywhere: bool) -> str:
     """Say what it means to come back, how that was found, and whether at every length."""
     words = (
-        "“Comes back” is the chance that a list from as many other rows has the term too, or one that holds on nearly "
-        "the same rows; below it stands where the thresholds of a rule lie in nine of ten lists that have it. To find "
-        f"out, {known.n_resamples:,} lists were made anew, each from {known.n_rows:,} of the training rows and with "
-        "rules of its own."
+        "“Comes back” is the chance that a list from as many other rows contains the term, or one that holds on "
+        "nearly the same rows; below it is where the thresholds of the rule lie in nine of ten lists that contain "
+        f"it. To find out, {known.n_resamples:,} more lists were made, each from {known.n_rows:,} of the training "
+        "rows and with rules of its own."
     )
-    return words if everywhere else f"{words} It is not known of the longest lists."
+    return words if everywhere else f"{words} It is not known for the longest lists."
 
 
 def describe_bands(line: Line) -> list[dict[str, Any]] | None:

@@ -20,7 +20,7 @@ MIN_ROWS = 20
 MAX_CELLS = 20_000  # values of all rows together: a wide table shows fewer rows
 MAX_DOTS = 500  # of predicted against observed
 SHARE_DIGITS = 5  # of probabilities, which are shown in percent
-NEW_CATEGORY = "a category that training did not have"
+NEW_CATEGORY = "a category that was not in the training rows"
 
 
 class Drawn:

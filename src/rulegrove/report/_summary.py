@@ -19,8 +19,8 @@ DIGITS = 4  # of parameters that are fractions
 LONG_FRACTION = re.compile(r"\b\d+\.\d{5,}(e[-+]?\d+)?")
 UNTOLD = ("n_jobs", "verbose")  # parameters that change no result
 RULES_OF_CHOICE = {
-    "min": "the point of the least held-out error was taken",
-    "1se": "the sparsest point within one standard error of the least held-out error was taken",
+    "min": "the point with the smallest held-out error was taken",
+    "1se": "the sparsest point within one standard error of the smallest held-out error was taken",
 }
 
 
@@ -85,9 +85,9 @@ def _tell_choice(model: BaseRuleEnsemble) -> str:
     length = _count(front[front.chosen].terms, "term")
     own = "the large one itself" if front.chosen == len(front) - 1 else f"the list of {length}{each}"
     return (
-        f"A large model of {_count(front[-1].rules, 'term')} came first, its terms {start} Lists of up to "
-        f"{_count(front[-2].terms, 'term')}{each} were then made of it, each as near as can be to what it says. "
-        f"The chosen model is {own}."
+        f"The fit made a large model of {_count(front[-1].rules, 'term')} first, its terms {start} Lists of up to "
+        f"{_count(front[-2].terms, 'term')}{each} were then made from it, each as close as possible to its "
+        f"predictions. The chosen model is {own}."
     )
 
 
@@ -98,8 +98,8 @@ def _tell_doubt(model: BaseRuleEnsemble) -> list[str]:
     if not model.held_out_.honest:
         return [DOUBT]
     return [
-        "No rule was grown with the rows that it is judged on, so held-out figures are honest up to the choice of the "
-        "length, which went by them."
+        "No rule was grown on the rows that it is judged on. Held-out figures are therefore honest, except that the "
+        "length of the list was chosen by them."
     ]
 
 
@@ -112,9 +112,9 @@ def _tell_parameters(model: BaseRuleEnsemble) -> str:
         if name not in UNTOLD and words != _show(defaults[name].default):
             told.append(f"{name}={words if len(words) <= MAX_LETTERS else f'{words[: MAX_LETTERS - 1]}…'}")
     start = f"{type(model).__name__} with"
-    words = f"{start} {', '.join(told)}; all else as by default." if told else f"{start} all parameters as by default."
+    words = f"{start} {', '.join(told)}; all else has its default." if told else f"{start} default parameters."
     settled = ", ".join(f"{name}={_show(value)}" for name, value in model.settings_.items())
-    return f"{words} What was left open was settled as {settled}." if settled else words
+    return f"{words} The fit settled what was left open: {settled}." if settled else words
 
 
 def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
@@ -123,10 +123,10 @@ def _tell_given(model: BaseRuleEnsemble, given: Given | None) -> list[str]:
         return []
     if given.training:
         rows = f"This report was made with {_count(given.n_rows, 'row')} that the model was fitted on"
-        end = "They flatter it: new rows will do worse, and held-out figures tell by how much."
+        end = "The figures on them are too good; the held-out figures show what to expect of new rows."
     else:
         rows = f"“On the {_count(given.n_rows, 'row')} given” means the table that this report was made with"
-        end = "If the model was fitted on some of these rows, they flatter it: new rows will do worse."
+        end = "If the model was fitted on some of these rows, the figures on them are too good."
     about = ""
     if given.codes is not None:
         labels = list(model.model_.labels)

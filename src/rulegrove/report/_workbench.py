@@ -112,20 +112,25 @@ def describe_workbench(
 def _draw_rows(model: BaseRuleEnsemble, X: Any, y: Any, min_count: int, exposure: Any, offset: Any) -> Rows:
     """Return the rows of a session, drawn where they are many."""
     if X is None or y is None:
-        raise InvalidInputError("A workbench solves for weights on rows with their target; give X and y as well.")
+        raise InvalidInputError("A workbench needs rows and their target to solve for weights; give X and y as well.")
     if isinstance(min_count, bool) or not isinstance(min_count, (int, np.integer)) or min_count < 1:
-        raise InvalidInputError(f"`workbench` must be True, False or the rows a line has at least; got {min_count!r}.")
+        raise InvalidInputError(
+            f"`workbench` must be True, False or the smallest number of rows in a line; got {min_count!r}."
+        )
     if len(model.model_.terms) > MOST_TERMS:
         raise InvalidInputError(
-            f"The list has {len(model.model_.terms)} terms, and a workbench is for {MOST_TERMS} at most; shorten the "
-            f"model first, by model.shorten(max_terms={MOST_TERMS // 2})."
+            f"The list has {len(model.model_.terms)} terms, but a workbench can have {MOST_TERMS} at most; shorten "
+            f"the model first, with model.shorten(max_terms={MOST_TERMS // 2})."
         )
     rows = read_rows(model, X, y, None, None, exposure, offset)
     if rows.n_rows > MOST_ROWS:
         rows = rows.take(np.sort(draw_positions(SEED, np.arange(rows.n_rows), MOST_ROWS)[0]))
     least = int(np.bincount(_find_parts(rows)).min())
     if least < min_count:
-        raise InvalidInputError(f"A line is to have {min_count} rows at least, and there are {least} to make it of.")
+        raise InvalidInputError(
+            f"A line must have at least {min_count} rows, but there are only {least} to make it from; give a smaller "
+            "number as `workbench`, or more rows."
+        )
     return rows
 
 

@@ -22,15 +22,16 @@ UNKNOWN = "\N{EN DASH}"
 
 
 def write_comparison(comparison: Comparison, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write what two models share and where they differ as one HTML file that needs no network and runs nothing.
+    """Write a comparison of two models: one HTML file that needs no network and runs no script.
 
     Parameters
     ----------
     comparison : Comparison
-        Of `rulegrove.compare`; with rows the page also tells where and for whom predictions differ. Of the rows it has
-        the predictions (and observed values) of the ten that change most, and none of their attributes.
+        What `rulegrove.compare` returns. If rows were compared, the page also shows where and for whom predictions
+        differ. It contains the predictions and observed values of the ten rows that change most, but none of their
+        attributes.
     path : str or path
-        Of the file; one that exists is replaced, whole or not at all.
+        Path of the file. An existing file is replaced, completely or not at all.
     title : str, optional
 
     See Also
@@ -56,7 +57,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str], *, ti
 
 
 def make_comparison(comparison: Comparison, *, title: str | None = None) -> str:
-    """Return the page of two models as text; see `write_comparison`.
+    """Return the comparison of two models as the text of an HTML page; see `write_comparison`.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def _write_summary(comparison: Comparison) -> str:
         "only in b": str(counts["b"]),
     }
     if rows is not None and rows.classes:
-        told[f"of {len(rows.change):,} rows predicted otherwise"] = show_share(float(np.mean(rows.otherwise)))
+        told[f"of {len(rows.change):,} rows predicted differently"] = show_share(float(np.mean(rows.otherwise)))
     figures = "".join(f"<div><dt>{_escape(name)}</dt><dd>{value}</dd></div>" for name, value in told.items())
     sentences = [*comparison.about_terms, *([] if rows is None else [rows.about_change])]
     return f'<dl id="figures">{figures}</dl><div id="summary">{"".join(map(_say, sentences))}</div>'
@@ -135,7 +136,7 @@ def _write_terms(comparison: Comparison) -> str:
     ]
     shares = [[IDENTITIES[how], show_share(own)] for how, own in comparison.shared.items()]
     return (
-        _say("Terms are paired one to one, by the strictest identity that they share.")
+        _say("Terms are paired one to one, by the strictest sense in which they are the same.")
         + _table("Rules of both models", heads, groups, 2 if several else 1)
         + _table("Shares", ["Same by", "Share of the terms of either that both have"], shares, 1)
     )
@@ -161,7 +162,10 @@ def _write_figures(comparison: Comparison) -> str:
         heads = [f"{side}, {kinds[None if own is None else own.honest]}" for side, own in sides.items()]
         names = dict.fromkeys(name for own in tables for name in own)
         lines = [[_escape(name), *(_escape(own.get(name, UNKNOWN)) for own in tables)] for name in names]
-        words = "Each model on the rows that were held out while it was fitted, which need not be the same for both."
+        words = (
+            "Each model on the rows that were held out while it was fitted; these may be different rows for the two "
+            "models."
+        )
         if any(own is not None and not own.honest for own in sides.values()):
             words += f" {DOUBT}"
         parts += [_say(words), _table("Figures of the fits", ["", *heads], lines, 1)]
@@ -170,18 +174,18 @@ def _write_figures(comparison: Comparison) -> str:
             [_escape(own.name), f"{own.a:.4g}", f"{own.b:.4g}", f"{_minus(own.apart)}<small>{own.verdict}</small>"]
             for own in comparison.rows.errors
         ]
-        words = "Both models on the rows that were given; differences are told with their standard errors, row by row."
-        parts += [_say(words), _table("Errors on the same rows", ["", "a", "b", "a less b"], lines, 1)]
-    return "".join(parts) or _say("That is not known: no rows were held out, and none were given with their target.")
+        words = "Both models on the rows that were given. The standard errors are those of the differences, row by row."
+        parts += [_say(words), _table("Errors on the same rows", ["", "a", "b", "a minus b"], lines, 1)]
+    return "".join(parts) or _say("Not known: no rows were held out, and no rows were given with their target.")
 
 
 def _write_changes(rows: ComparedRows) -> str:
     """Return by how much predictions differ, and of classes which become which."""
     if not rows.change.any():
-        return _say("Both models predict the same of all rows.")
+        return _say("Both models predict the same for all rows.")
     half, most = np.quantile(rows.change, [0.5, 0.9])
     what = "chances" if rows.classes else "predictions"
-    told = _say(f"Of half of the rows the {what} differ by {half:.3g} at most, of nine in ten by {most:.3g}.")
+    told = _say(f"For half of the rows the {what} differ by {half:.3g} at most, for nine in ten by {most:.3g} at most.")
     if not (rows.classes and rows.otherwise.any()):
         return told
     pairs = Counter(zip(*(own[rows.otherwise].tolist() for own in (rows.predicted_a, rows.predicted_b)), strict=True))
@@ -210,7 +214,7 @@ def _write_concerned(rows: ComparedRows) -> str:
         for one in rows.concerned
     ]
     heads = ["Where", "Rows", f"{rows.measured.capitalize()} there", "Elsewhere"]
-    words = "Short rules about the rows that change more than others. They describe these rows, and are no test."
+    words = "Short rules about the rows that change more than others. They describe these rows and are not a test."
     return _say(words) + _table("Whom the change concerns", heads, lines, 1)
 
 

@@ -48,29 +48,29 @@ def write_report(
     model : RuleEnsembleClassifier, RuleEnsembleRegressor or RuleEnsembleSurvival
         Fitted, or read by `load_model`.
     path : str or path
-        Of the file; one that exists is replaced, whole or not at all.
+        Path of the file. An existing file is replaced, completely or not at all.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows for partial dependence and for looking at single rows: best some that the fit has not seen. At most 200
-        of them go into the page, drawn at random, with the values of the attributes that the rules ask about.
+        Rows for partial dependence and for explanations of single rows, preferably rows that the fit has not seen. At
+        most 200 of them, drawn at random, are stored in the page, with the values of the attributes that the rules use.
     y : array-like of shape (n_samples,), optional
-        Their target, or what else `fit` takes, for figures of these rows, for predicted against observed, and for
-        survival by rule. Confusion, calibration, ROC and tenths of rates are those of the rows that cross-validation
-        held out, unless new rows are given.
+        Their target, as in `fit`, for figures on these rows, for predicted against observed, and for survival by rule.
+        Confusion, calibration, ROC and tenths of rates are shown for these rows if they are new, and otherwise for the
+        rows that cross-validation held out.
     training : bool, optional
-        Whether the model was fitted on these rows (or some of them), which flatters it: the page then calls them so,
-        and draws no charts of them where it has held-out rows. By default they are taken for new rows, unless they are
-        as many as those of the fit and every rule holds on as many of them as it did there. Of survival times that is
-        not found out; say so.
+        Whether the model was fitted on these rows, or on some of them, so that the figures on them are too good. The
+        page then says so, and draws its charts for the held-out rows if there are any. By default rows count as new,
+        unless there are as many as in the fit and every rule holds on as many of them as it did there. For survival
+        times this is not checked, so say it yourself.
     exposure, offset : array-like of shape (n_samples,), optional
         As in `fit`: rates are then judged by their exposure.
     selector : RuleAttributeSelector, optional
-        Fitted, to show its votes.
+        A fitted selector, whose votes the page shows.
     title : str, optional
-        By default the name of `y` where it has one.
+        Title of the page; by default the name of `y`, if it has one.
     workbench : bool or int, default=False
-        Whether the list can be changed on the page, which then holds counts of the rows given: at most 5,000 of them,
-        drawn at random, put together in lines of 5 rows at least, or of as many as this number says. With 1 every row
-        is told of by itself, and weights are exactly those of ``model.edit(X, y)``.
+        Whether readers can change the list on the page. The page then contains counts of the given rows: at most 5,000
+        of them, drawn at random and combined into lines of at least 5 rows, or of at least as many as this number. With
+        1, every row has a line of its own, and weights are exactly those of ``model.edit(X, y)``.
 
     See Also
     --------

@@ -30,17 +30,17 @@ WIDTH = 120  # of a printed card
 
 @dataclass(frozen=True)
 class CardFigures:
-    """How well points, or the exact weights of the same rules, tell a class from the others.
+    """How well points, or the exact weights of the same rules, separate a class from the others.
 
-    They are cross-validated given the rules: points and curve of each fold are found without its rows, but the rules
-    were chosen on all of them.
+    They are cross-validated with the rules given: the points and the curve for each fold are found without its rows,
+    but the rules were chosen on all rows.
 
     Attributes
     ----------
     auc : float
-        Area below the ROC; 0.5 is chance.
+        Area under the ROC; 0.5 is guessing.
     log_loss : float
-        Mean of minus the logarithm of the chance that what came true was given.
+        Mean of minus the logarithm of the chance that was given to the true class.
     """
 
     auc: float
@@ -54,27 +54,27 @@ class CardFigures:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """Points for rules, and what their total says of one class.
+    """Points for rules, and the chance of one class for each total.
 
     Attributes
     ----------
     label : object
         The class.
     rules : tuple of Rule
-        Those of the most points first.
+        The rules, those with the most points first.
     texts : tuple of str
         The rules in words.
     points : ndarray of shape (n_rules,), int
     curve : Sigmoid
-        From the total to the chance of the class: it never falls.
+        The curve from the total to the chance of the class, which never falls.
     totals : ndarray of shape (n_totals,), int
-        All totals that there can be, increasing.
+        All possible totals, increasing.
     n_rows, n_of_class : ndarray of shape (n_totals,)
-        Weight of the rows that have each total, and of those among them that are of the class.
+        Weight of the rows that have each total, and of the rows of the class among them.
     figures, exact : CardFigures
-        Of the points, and of exact weights in their place.
+        Figures of the points, and of exact weights instead.
     base_log_loss : float
-        That of giving each row the share of the class.
+        Log loss of giving every row the share of the class.
     """
 
     label: Any
@@ -101,7 +101,7 @@ class Card:
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """The table from total to chance in words: totals of the same chance, in whole percent, are one step."""
+        """The table from total to chance, in words: totals with the same whole percentage share a column."""
         pairs = zip(self.totals.tolist(), map(show_chance, self.chances.tolist()), strict=True)
         groups = [(words, [total for total, _ in own]) for words, own in itertools.groupby(pairs, lambda pair: pair[1])]
         last = len(groups) - 1
@@ -113,7 +113,7 @@ class Card:
         lines = [f"Points for {self.name}", ""]
         for text, points in zip(self.texts, self.points.tolist(), strict=True):
             lines += hang(f"{points:+5d}  ", text, WIDTH)
-        lines += [] if self.rules else ["No rule says anything of this class; its chance is the same for all rows."]
+        lines += [] if self.rules else ["No rule is about this class; its chance is the same for all rows."]
         cells = [("total", "chance"), *self.steps]
         widths = [max(map(len, cell)) for cell in cells]
         for start, stop in _break_lines(widths):
@@ -152,20 +152,21 @@ class Card:
 
 @dataclass(frozen=True, eq=False)
 class Scorecard:
-    """Points for a few rules, and tables from their totals to chances; `rulegrove.scorecard` makes one.
+    """A scorecard: points for a few rules, and tables from their totals to chances.
 
-    Prints as text, shows as a table in a notebook, and is a page to print by `save`.
+    `rulegrove.scorecard` makes one. It prints as text, is shown as a table in notebooks, and `save` writes a page to
+    print.
 
     Attributes
     ----------
     cards : tuple of Card
-        One for the second of two classes, or one for each of more.
+        One card for the second of two classes, or one for each of more than two.
     labels : tuple
         The classes.
     n_rows : int
-        Rows that were counted.
+        Number of rows that were counted.
     list_words : str
-        How well the list of the model that is as short does on rows held out, in words; empty where there is none.
+        How well the model's own list of this length does on held-out rows, in words; empty if there is none.
     """
 
     cards: tuple[Card, ...]
@@ -188,7 +189,7 @@ class Scorecard:
         return np.rint(self._score(X)).astype(np.int64)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the chance of each class; those of more than two cards are divided by their sum.
+        """Return the chance of each class. With more than two classes, chances are divided by their sum.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ class Scorecard:
         return found
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the likeliest class of each row.
+        """Return the most likely class of each row.
 
         Parameters
         ----------
@@ -218,7 +219,7 @@ class Scorecard:
         return np.asarray(classes[np.argmax(self.predict_proba(X), axis=1)])
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the share of rows whose class is the likeliest one.
+        """Return the accuracy: the share of rows whose most likely class is the true one.
 
         Parameters
         ----------
@@ -259,13 +260,14 @@ class Scorecard:
     def notes(self) -> list[str]:
         """What the figures are, in sentences."""
         notes = [
-            f"Figures of points and weights: {self.n_rows:,} rows, cross-validated given the rules. They tell what the "
-            "points cost, but where the rules were grown on these rows, both are better than new rows will be."
+            f"The figures of points and weights are cross-validated on {self.n_rows:,} rows, with the rules given. "
+            "They show what the points cost. If the rules were grown on these rows, both figures are better than "
+            "they will be on new rows."
         ]
         return [*notes, *([self.list_words] if self.list_words else [])]
 
     def to_html(self, title: str | None = None) -> str:
-        """Return a page to print on A4 or Letter and to fill in with a pencil: boxes, totals and tables.
+        """Return a page to print on A4 or Letter and to fill in with a pencil.
 
         Parameters
         ----------
@@ -282,13 +284,13 @@ class Scorecard:
         Parameters
         ----------
         path : str or path
-            One that exists is replaced, whole or not at all.
+            Path of the file. An existing file is replaced, completely or not at all.
         title : str, optional
         """
         write_whole(path, self.to_html(title))
 
     def to_sql(self, table: str | Sequence[str], *, dialect: "Dialect" = "ansi", keep: Sequence[str] = ()) -> str:
-        """Return a SELECT of the totals, as ``score``, and of the chance of each class for the rows of a table.
+        """Return an SQL query for the total, as ``score``, and the chance of each class for the rows of a table.
 
         Parameters
         ----------
@@ -300,7 +302,7 @@ class Scorecard:
 
         See Also
         --------
-        rulegrove.export.to_sql : What the query has for columns, in full.
+        rulegrove.export.to_sql : All about the columns of the query.
         """
         from rulegrove.export import to_sql
 

@@ -42,16 +42,16 @@ def scorecard(
     max_rules: int = 10,
     sample_weight: Any = None,
 ) -> Scorecard:
-    """Turn a classifier into whole-number points for a few rules, and a table from their total to a chance.
+    """Turn a classifier into a scorecard: whole-number points for a few rules, and a table from total to chance.
 
-    The rules are those of the model, if its list is rules alone and short enough. Otherwise they are chosen, one by
-    one, among the rules of the large model behind it, and thresholds in the place of its lines, as those that say most
-    of what the large model says. The points are found by search, not by rounding alone: rows are counted by the pattern
-    of the rules that hold, which makes a try cost next to nothing.
+    The rules are those of the model, if its list is short enough and has no linear terms. Otherwise they are chosen one
+    by one, so that they come nearest to the large model behind the list, from its rules and from thresholds on the
+    attributes of its linear terms. The points are found by search and not just by rounding: rows are counted by the
+    pattern of rules that hold, so trying other points costs next to nothing.
 
-    The chances rise with the total as steeply as rows that folds hold out say, but are no surer than those of the large
-    model, which is calibrated on rows that its rules had not seen. All rows together have as much chance of the class
-    as there are rows of it.
+    How steeply the chances rise with the total is learned on held-out rows. They are never more extreme than those of
+    the large model, which is calibrated on rows that its rules have not seen. Over all rows, the mean chance equals the
+    share of the class.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def scorecard(
     y : array-like of shape (n_samples,)
         Their classes.
     points : tuple of (int, int), default=(-5, 5)
-        The fewest and the most points of a rule. ``(0, 5)`` has only rules that speak for the class.
+        The smallest and the largest number of points of a rule. ``(0, 5)`` allows only rules that speak for the class.
     max_rules : int, default=10
-        Most rules of a card.
+        Largest number of rules of a card.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -88,7 +88,7 @@ def scorecard(
     check_classifier(model)
     if X is None or y is None:
         raise InvalidInputError(
-            "A scorecard counts rows to find its points and chances; give `X` and `y`, such as the rows of the fit."
+            "A scorecard needs rows to find its points and chances; give `X` and `y`, such as the rows of the fit."
         )
     low, high = _check_points(points)
     _check_rules(max_rules)
@@ -108,7 +108,7 @@ def check_classifier(model: Any) -> RuleEnsembleClassifier:
     fitted = check_model(model, "A scorecard")
     if not isinstance(fitted, RuleEnsembleClassifier):
         raise InvalidInputError(
-            f"A scorecard tells the chances of classes, so it needs a RuleEnsembleClassifier; got a "
+            "A scorecard gives the chances of classes, so it needs a RuleEnsembleClassifier; got a "
             f"{type(fitted).__name__}."
         )
     return fitted
@@ -157,8 +157,8 @@ class _Counted:
         if counts.min() < 2:
             rare = model.model_.labels[int(np.argmin(counts))]
             raise InvalidInputError(
-                f"A card needs at least two rows of each class to tell chances; the class {rare!r} has "
-                f"{counts.min()} here."
+                f"A card needs at least two rows of each class to estimate chances; the class {rare!r} has "
+                f"{counts.min()} here. Give more rows."
             )
         n_folds = min(N_FOLDS, int(counts.min()))
         shuffled = np.random.default_rng(0).permutation(rows)

@@ -21,7 +21,7 @@ function showDependence() {
   if (report.classes === null) byId("dependence-title").textContent = "How the prediction depends on them";
   const what = meanName();
   const words =
-    `${what} ${aboutGiven()}, were one attribute the same in all of them. ` +
+    `${what} ${aboutGiven()}, if one attribute had the same value in all of them. ` +
     "Ticks at the bottom are the deciles of the attribute. All charts share one scale.";
   byId("dependence-about").replaceChildren(words, ...tellBands(curves));
   const domain = extent(curves.flatMap((curve) => [curve.values[state.output], ...bandOf(curve)].flat()));

@@ -47,7 +47,7 @@ function describeEdited(found) {
     figures: [
       [grouped(found.list.length), "terms"],
       [grouped(attributes.size), "attributes"],
-      ...MEASURES.map(([name, words]) => [showCost(name, cost[name]), `${words}, given the terms`]),
+      ...MEASURES.map(([name, words]) => [showCost(name, cost[name]), `${words}, with the terms given`]),
     ],
     about: `The list as you have changed it: ${plural(rules, "rule")} and ${plural(linear, "linear term")}.`,
     outputs: weights.map((own, output) => describeOutput(found, own, output, places, weights)),
@@ -92,7 +92,7 @@ function describeCheck(found, cost) {
   const fitted = costOf(workbench.base);
   return {
     about:
-      `Figures and charts are of ${BASED_ON}: each was predicted by weights that were solved for without its fold. ` +
+      `Figures and charts are about ${BASED_ON}: each row was predicted by weights that were solved for without its fold. ` +
       (report.classes === null ? "Predicted against observed is not drawn for an edited list." : ""),
     table: {
       heads: ["", "Edited list", "Fitted list, its weights solved for again"],

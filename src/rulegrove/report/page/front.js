@@ -17,7 +17,7 @@ function tellFront() {
   if (panels.length) sentences.push("Bands are one standard error wide on either side.");
   else sentences.push("No rows were held out, because the point of the path was given; so no length was judged.");
   const own = report.words.lists;
-  if (own) sentences.push(`Terms are the most that a ${own} has; ${own === "class" ? "classes" : "numbers"} may share rules.`);
+  if (own) sentences.push(`The number of terms is the largest that any ${own} has; ${own === "class" ? "classes" : "numbers"} may share rules.`);
   byId("front-about").textContent = sentences.join(" ");
 }
 
@@ -159,7 +159,7 @@ function compareWithChosen() {
 function showLine() {
   if (front === null) return;
   const words = tellLine();
-  byId("line-words").textContent = state.edited === null ? words : "All below is of the list as you have changed it.";
+  byId("line-words").textContent = state.edited === null ? words : "Everything below is about the list as you have changed it.";
   const slider = byId("line");
   slider.value = state.line;
   slider.setAttribute("aria-valuetext", words);

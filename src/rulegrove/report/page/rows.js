@@ -130,7 +130,7 @@ function startRows() {
   }
   const drawn = rows.numbers.length < rows.n_given ? `${plural(rows.numbers.length, "row")} drawn at random from the ${countGiven(rows.n_given)}` : `the ${countGiven(rows.n_given)}`;
   byId("rows-about").textContent =
-    `Why the model says what it says, for ${drawn} (row 0 is the first). Only attributes that some rule asks about are listed; those in bold had a part in the ${report.classes === null ? "prediction" : "score"}.`;
+    `Why the model says what it says, for ${drawn} (row 0 is the first). Only attributes that rules use are listed; those in bold contribute to the ${report.classes === null ? "prediction" : "score"}.`;
   byId("row").replaceChildren(...rows.numbers.map((_, row) => element("option", { value: row }, labelRow(row))));
   byId("row").addEventListener("change", (event) => chooseRow(Number(event.target.value)));
   byId("row-before").addEventListener("click", () => chooseRow(state.row - 1));

@@ -53,7 +53,7 @@ function tellRules() {
     report.words.multiplies
       ? `A rule multiplies the ${report.words.noun} by its factor where it holds; a linear term does so from its lower to its upper end. ` +
         "Importance is the size of the factor's logarithm times the standard deviation of the term."
-      : `A rule adds its coefficient to ${report.classes === null ? scoreReference() : "the score"} where it holds; a linear term adds its coefficient by unit of the attribute. ` +
+      : `A rule adds its coefficient to ${report.classes === null ? scoreReference() : "the score"} where it holds; a linear term adds its coefficient per unit of the attribute. ` +
         "Importance is the size of the coefficient times the standard deviation of the term" +
         (currentOutput().importances === null ? "." : ", each number in its standard deviations and all of them together."),
   ];
@@ -64,7 +64,7 @@ function tellRules() {
           (report.base_rates === null
             ? "."
             : "; the base rate is the share of that class among all rows. " +
-              "Probability is what a rule alone does to it, from the base rate to where the rule holds, and a linear term from its lower to its upper end."),
+              "Probability is how a rule alone changes it: from the base rate to the value where the rule holds; for a linear term, from its lower to its upper end."),
   );
   byId("rules-about").textContent = words.join(" ");
   if (report.recurrence !== null) byId("rules-returns").textContent = report.recurrence.words;

@@ -159,7 +159,7 @@ function showCompared() {
   const whose = severalScores() ? ` for ${report.outputs[state.output]}` : "";
   const kind = report.words.multiplies ? "factor" : "weight";
   const heads = ["#", "Fitted rule", "Rule now", `Fitted ${kind}${whose}`, `${capitalised(kind)} now${whose}`];
-  const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted otherwise, ${what}.`;
+  const sentence = `${grouped(otherwise)} of ${plural(bench.n_rows, "row")} are predicted differently, ${what}.`;
   box.replaceChildren(element("p", {}, sentence), element("div", { class: "scroll", role: "region", "aria-label": "Fitted and edited", tabindex: "0" }, table(heads, rows)));
 }
 
@@ -205,7 +205,7 @@ function tellLinesApart() {
   const told = MEASURES.map(([name, words]) => `${words} ${showCost(name, bench.exact[name])}`);
   const off = Math.abs(costOf(workbench.base).loss - bench.exact.loss) / bench.exact.loss;
   const far = off > FAR ? `far off: ${plural(bench.n_rows, "row")} are too few for such lines` : "a little off";
-  return ` Rows on one line count as alike, so figures are ${far}. On the rows themselves the refitted list has ${told.join(" and ")}.`;
+  return ` Rows on one line count as equal, so figures are ${far}. On the rows themselves the refitted list has ${told.join(" and ")}.`;
 }
 
 // What the fit was asked to keep to, and the page keeps to as well.
