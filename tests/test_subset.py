@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense_subsets import search_naively, unexplained
-from rulegrove.subset import RANKED, Reference, order_terms, rank_terms
+from dense_subsets import rank_naively, search_naively, unexplained
+from rulegrove.subset import Reference, order_terms, rank_terms
 
 
 def make_rules(seed, n_rows=80, n_terms=9, n_targets=1):
@@ -175,21 +175,6 @@ def test_units_of_the_target_do_not_matter(factor):
     np.testing.assert_array_equal(find(refer(dense, coefs), 4), find(refer(dense, factor * coefs), 4))
 
 
-def drop_naively(dense, coefs, entered, n_forced, first=None, prices=None):
-    """Order by one least-squares fit for each try: the term that is missed least is dropped, rules before lines."""
-    prices = np.ones(dense.shape[1]) if prices is None else prices
-    kept, dropped = list(entered[:RANKED]), []
-    while len(kept) > n_forced:
-        free = kept[n_forced:]
-        if first is not None:
-            free = [term for term in free if not first[term]] or free
-        whole = left(dense, coefs, kept)
-        missed = {term: left(dense, coefs, [own for own in kept if own != term]) - whole for term in free}
-        dropped.append(min(free, key=lambda term: prices[term] * missed[term]))
-        kept.remove(dropped[-1])
-    return [*kept, *dropped[::-1], *entered[RANKED:]]
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
@@ -206,7 +191,8 @@ def test_terms_are_ranked_by_what_is_lost_without_them(seed, n_targets, n_forced
     first = rng.random(26) < 0.3 if with_first else None
     prices = rng.uniform(0.2, 1.0, 26) if with_prices else None
     reference = refer(dense, coefs, forced=forced, first=first, prices=prices)
-    expected = drop_naively(dense, coefs, order_terms(reference, 26).tolist(), n_forced, first, prices)
+    entered = order_terms(reference, 26).tolist()
+    expected = rank_naively(dense, dense @ coefs.T, entered, reference.ridge, n_forced, first, prices)
     assert rank_terms(reference, 26).tolist() == expected
     for length in range(n_forced, 26):
         assert rank_terms(reference, length).tolist() == expected[:length]

@@ -187,7 +187,7 @@ def rank_terms(reference: Reference, n_terms: int) -> IntArray:
 
 
 def _drop(reference: Reference, kept: IntArray, terms: IntArray) -> IntArray:
-    """Return terms in the order in which they are dropped, beside others that are kept; those to enter first go last."""
+    """Return terms in the order in which they are dropped, beside others that are kept; the `first` ones go last."""
     gram, pulls = reference.gram[np.ix_(terms, terms)], reference.pulls[:, terms]
     gram[np.diag_indices_from(gram)] += reference.ridge[terms]
     if kept.size:
