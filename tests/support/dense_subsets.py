@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rulegrove.subset import LEAST_GAIN
+from rulegrove.subset import LEAST_GAIN, RANKED
 
 
 def unexplained(dense, scores, terms, ridges, weights=None):
@@ -53,3 +53,19 @@ def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None, 
             terms = [*terms, best]
         found.append(sorted(terms))
     return found
+
+
+def rank_naively(dense, scores, entered, ridges, n_forced=0, first=None, prices=None, weights=None):
+    """Order by one least-squares fit for each try: the term that is missed least is dropped, rules before lines."""
+    prices = np.ones(dense.shape[1]) if prices is None else prices
+    kept, dropped = list(entered[:RANKED]), []
+    while len(kept) > n_forced:
+        free = kept[n_forced:]
+        if first is not None:
+            free = [term for term in free if not first[term]] or free
+        whole = unexplained(dense, scores, kept, ridges, weights)
+        others = {term: [own for own in kept if own != term] for term in free}
+        missed = {term: unexplained(dense, scores, own, ridges, weights) - whole for term, own in others.items()}
+        dropped.append(min(free, key=lambda term: prices[term] * missed[term]))
+        kept.remove(dropped[-1])
+    return [*kept, *dropped[::-1], *entered[RANKED:]]
