@@ -67,7 +67,7 @@ def draw_first_rules() -> None:
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
     model = RuleEnsembleClassifier(terms="rules", random_state=0).fit(X_train, y_train)
     save(RulesDisplay.from_estimator(model), "first")
-    explain_rule(model.rules_[1])
+    explain_rule(model.rules_[2])
 
 
 def explain_rule(rule: RankedTerm) -> None:
@@ -94,7 +94,7 @@ def explain_rule(rule: RankedTerm) -> None:
     axis.xaxis.set_major_formatter("{x:.0%}")
     axis.spines[["left", "right", "top"]].set_visible(False)
     axis.annotate("", (alone, 0), (base, 0), arrowprops={"arrowstyle": "-|>", "color": "#0072b2", "lw": 3})
-    for place, name, side in ((base, "base rate", "center"), (alone, "with this rule alone", "right")):
+    for place, name, side in ((base, "base rate", "right"), (alone, "with this rule alone", "right")):
         axis.plot(place, 0, "o", color="#0072b2")
         axis.text(place, 0.35, f"{name}: {place:.0%}", ha=side, fontsize=12)
     axis.plot(rule.confidence, 0, "|", color="#d55e00", ms=18, mew=3)
