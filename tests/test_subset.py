@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense_subsets import rank_naively, search_naively, unexplained
-from rulegrove.subset import Reference, order_terms, rank_terms
+from rulegrove.subset import KEPT, Reference, order_terms, rank_terms
 
 
 def make_rules(seed, n_rows=80, n_terms=9, n_targets=1):
@@ -200,10 +200,12 @@ def test_terms_are_ranked_by_what_is_lost_without_them(seed, n_targets, n_forced
 
 def test_a_rule_that_stands_for_two_gives_way_to_them():
     """It is the best single one, and nobody misses it beside the two."""
-    dense = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=np.float64)
-    reference = refer(dense, np.array([[1.0, 1.0, 0.0]]))
-    assert order_terms(reference, 1).tolist() == [2]
-    assert sorted(rank_terms(reference, 2).tolist()) == [0, 1]
+    rules = np.random.default_rng(0).random((KEPT, 2000)) < 0.5
+    dense = np.column_stack([*rules, rules[0] | rules[1]]).astype(np.float64)
+    reference = refer(dense, np.array([[1.0] * KEPT + [0.0]]))
+    assert order_terms(reference, 1).tolist() == [KEPT]
+    assert sorted(rank_terms(reference, KEPT).tolist()) == list(range(KEPT))
+    assert rank_terms(reference, KEPT + 1)[-1] == KEPT
 
 
 def test_forced_terms_may_repeat_each_other_where_terms_are_ranked():

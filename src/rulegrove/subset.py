@@ -1,6 +1,6 @@
 """The few terms that together come nearest to a model of many: steps forward, and some back, on the Gram."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from rulegrove._typing import BoolArray, FloatArray, IntArray
 
 RIDGE = 0.01  # of the mean variance of a term
 LEAST_GAIN = 1e-9  # of what the best single term explains: less is rounding
-RANKED = 20  # terms that enter before any is dropped
+RANKED, KEPT = 20, 10  # terms that enter before any is dropped, and that enter again
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +145,13 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
 
 
 def rank_terms(reference: Reference, n_terms: int) -> IntArray:
-    """Return terms in the order in which lists have them: those that are missed most come first.
+    """Return terms in the order in which lists have them.
 
     A term that stands for several enters early, and keeps a place when these have entered as well; a rule that overlaps
     with two others, say, which are the findings. So the first terms that enter, `RANKED` of them, are dropped again,
-    each time the one that is missed least beside those that are left, and their order is the reverse. Further terms
-    follow as they enter. Each list still holds the shorter ones.
+    each time the one that is missed least beside those that are left; the order is the reverse. The first ones, `KEPT`
+    of them, enter once more among themselves, so that the shortest lists are as good as these terms allow. Further
+    terms follow as they enter. Each list still holds the shorter ones.
 
     Parameters
     ----------
@@ -169,21 +170,24 @@ def rank_terms(reference: Reference, n_terms: int) -> IntArray:
 
     Examples
     --------
-    A rule that holds where either of two others does comes nearest to a goal made of these two, and with both beside it
-    nobody misses it:
+    A rule that holds where either of two others does enters early, and nobody misses it beside these:
 
-    >>> one, other = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
-    >>> gram = np.cov([one, other, one | other], bias=True)
-    >>> reference = Reference(gram, np.array([[1.0, 1.0, 0.0]]) @ gram)
-    >>> order_terms(reference, 3), rank_terms(reference, 3)
-    (array([2, 0, 1]), array([0, 1, 2]))
+    >>> rules = np.random.default_rng(0).random((10, 500)) < 0.5
+    >>> gram = np.cov([*rules, rules[0] | rules[1]], bias=True)
+    >>> reference = Reference(gram, np.array([[1.0] * 10 + [0.0]]) @ gram)
+    >>> 10 in order_terms(reference, 10), 10 in rank_terms(reference, 10)
+    (True, False)
     """
     n_forced = 0 if reference.forced is None else int(reference.forced.sum())
     entered = order_terms(reference, max(n_terms, RANKED))
-    first, later = entered[:n_forced], entered[n_forced:]
     n_dropped = max(RANKED - n_forced, 0)
-    dropped = _drop(reference, first, later[:n_dropped])
-    return np.concatenate([first, dropped[::-1], later[n_dropped:]])[: max(n_terms, n_forced)]
+    forced, dropped, later = np.split(entered, [n_forced, n_forced + n_dropped])
+    ranked = np.concatenate([forced, _drop(reference, forced, dropped)[::-1], later])
+    kept = ranked[: max(KEPT, n_forced)]
+    prices = np.zeros(len(reference.gram))  # nothing for all others, so that they stay away
+    prices[kept] = 1.0 if reference.prices is None else reference.prices[kept]
+    first = order_terms(replace(reference, prices=prices), kept.size)
+    return np.concatenate([first, ranked[~np.isin(ranked, first)]])[: max(n_terms, n_forced)]
 
 
 def _drop(reference: Reference, kept: IntArray, terms: IntArray) -> IntArray:

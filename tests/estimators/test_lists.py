@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, softmax
 
 from dense_lists import NEAR, divergence, fill_words, list_terms, null_divergence
 from dense_subsets import rank_naively, search_naively
@@ -30,7 +30,7 @@ from rulegrove.estimators._training import Encoded, TrainingData
 from rulegrove.estimators.front import LONGEST
 from rulegrove.estimators.model import RuleModel
 from rulegrove.estimators.steady import ALIKE, price_terms
-from rulegrove.projection import LEAST_SURE, LEVEL, OfNumbers, OfProbabilities
+from rulegrove.projection import OfNumbers, OfProbabilities
 from rulegrove.rules.rule import Condition, Rule
 from rulegrove.subset import RIDGE
 
@@ -186,9 +186,7 @@ def test_lists_are_those_of_a_dense_twin(projection, weighted, n_outputs, joint,
         used = np.flatnonzero(np.any([large.points[own][0] for own in together], axis=0))
         own, wanted, curved = dense[output][:, used], goals[:, together], weights
         if isinstance(projection, OfProbabilities):
-            near = np.clip(wanted, LEAST_SURE, 1.0 - LEAST_SURE)
-            levels = np.rint(np.log(4.0 * np.mean(near * (1.0 - near), axis=1)) / np.log(LEVEL))
-            wanted, curved = logit(near), weights * LEVEL**levels
+            wanted, curved = projection.linearise(wanted, weights)
         ridge = RIDGE * np.average((own - np.average(own, axis=0, weights=curved)) ** 2, axis=0, weights=curved).mean()
         ridges = ridge * ridges_of(large.terms[output])[used]
         n_rules = int(np.searchsorted(used, len(large.terms[output].rules)))
