@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense_subsets import rank_naively, search_naively, unexplained
-from rulegrove.subset import KEPT, Reference, order_terms, rank_terms
+from dense_subsets import search_naively, unexplained
+from rulegrove.subset import Reference, order_terms
 
 
 def make_rules(seed, n_rows=80, n_terms=9, n_targets=1):
@@ -173,61 +173,3 @@ def test_forced_terms_may_repeat_each_other():
 def test_units_of_the_target_do_not_matter(factor):
     dense, coefs = make_rules(5)
     np.testing.assert_array_equal(find(refer(dense, coefs), 4), find(refer(dense, factor * coefs), 4))
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 10_000),
-    n_targets=st.integers(1, 3),
-    n_forced=st.integers(0, 3),
-    with_first=st.booleans(),
-    with_prices=st.booleans(),
-)
-def test_terms_are_ranked_by_what_is_lost_without_them(seed, n_targets, n_forced, with_first, with_prices):
-    rng = np.random.default_rng(seed)
-    dense = rng.normal(size=(80, 26)) @ rng.normal(size=(26, 26))  # no two subsets explain the same
-    coefs = rng.normal(size=(n_targets, 26))
-    forced = mark(26, rng.permutation(26)[:n_forced])
-    first = rng.random(26) < 0.3 if with_first else None
-    prices = rng.uniform(0.2, 1.0, 26) if with_prices else None
-    reference = refer(dense, coefs, forced=forced, first=first, prices=prices)
-    entered = order_terms(reference, 26).tolist()
-    expected = rank_naively(dense, dense @ coefs.T, entered, reference.ridge, n_forced, first, prices)
-    assert rank_terms(reference, 26).tolist() == expected
-    for length in range(n_forced, 26):
-        assert rank_terms(reference, length).tolist() == expected[:length]
-
-
-def test_a_rule_that_stands_for_two_gives_way_to_them():
-    """It is the best single one, and nobody misses it beside the two."""
-    rules = np.random.default_rng(0).random((KEPT, 2000)) < 0.5
-    dense = np.column_stack([*rules, rules[0] | rules[1]]).astype(np.float64)
-    reference = refer(dense, np.array([[1.0] * KEPT + [0.0]]))
-    assert order_terms(reference, 1).tolist() == [KEPT]
-    assert sorted(rank_terms(reference, KEPT).tolist()) == list(range(KEPT))
-    assert rank_terms(reference, KEPT + 1)[-1] == KEPT
-
-
-def test_forced_terms_may_repeat_each_other_where_terms_are_ranked():
-    dense, coefs = make_rules(4, n_terms=5)
-    twice = np.column_stack([dense[:, 0], dense, np.ones(len(dense))])
-    forced = mark(7, [0, 1, 6])
-    reference = refer(twice, np.column_stack([coefs[:, 0], coefs, coefs[:, 0]]), forced=forced, ridges=1.0 - forced)
-    with np.errstate(all="raise"):
-        found = rank_terms(reference, 5)
-    np.testing.assert_array_equal(found[:3], [0, 1, 6])
-    assert np.unique(found).size == 5
-
-
-@pytest.mark.parametrize("signs", [None, np.array([1, -1, 1, -1, 1, -1, 1, -1, 1])])
-def test_terms_of_the_wrong_sign_are_missed_by_nobody(signs):
-    """With signs the order has the same terms, and there are no fewer of them."""
-    dense, coefs = make_rules(5)
-    reference = refer(dense, coefs, signs=signs)
-    assert sorted(rank_terms(reference, 9).tolist()) == sorted(order_terms(reference, 9).tolist())
-
-
-@pytest.mark.parametrize("reference", [Reference(np.zeros((0, 0)), np.zeros((1, 0))), refer(*make_rules(3))])
-def test_nothing_is_ranked_where_nothing_enters(reference):
-    nothing = replace(reference, pulls=np.zeros_like(reference.pulls))
-    assert rank_terms(nothing, 4).size == 0

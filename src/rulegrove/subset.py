@@ -1,6 +1,6 @@
-"""The few terms that together come nearest to a model of many: steps forward, and some back, on the Gram."""
+"""The few terms that together come nearest to a model of many: forward steps on the Gram."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from rulegrove._typing import BoolArray, FloatArray, IntArray
 
 RIDGE = 0.01  # of the mean variance of a term
 LEAST_GAIN = 1e-9  # of what the best single term explains: less is rounding
-RANKED, KEPT = 20, 10  # terms that enter before any is dropped, and that enter again
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,8 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
     The terms of the subset are made orthogonal as they enter (Gram-Schmidt, which on the Gram is a pivoted Cholesky
     factorisation), so that a step costs as much as there are terms in the subset, for each candidate.
 
-    Each subset holds the shorter ones.
+    Exchanges of terms that have entered were tried: they come nearer to the reference on the rows at hand, and no
+    nearer on others (docs/defaults.md). Without them each subset holds the shorter ones.
 
     Parameters
     ----------
@@ -142,78 +142,3 @@ def order_terms(reference: Reference, n_terms: int) -> IntArray:
         if reference.alike is not None:
             barred |= reference.alike[term]
     return np.array(entered, dtype=np.int64)
-
-
-def rank_terms(reference: Reference, n_terms: int) -> IntArray:
-    """Return terms in the order in which lists have them.
-
-    A term that stands for several enters early, and keeps a place when these have entered as well; a rule that overlaps
-    with two others, say, which are the findings. So the first terms that enter, `RANKED` of them, are dropped again,
-    each time the one that is missed least beside those that are left; the order is the reverse. The first ones, `KEPT`
-    of them, enter once more among themselves, so that the shortest lists are as good as these terms allow. Further
-    terms follow as they enter. Each list still holds the shorter ones.
-
-    Parameters
-    ----------
-    reference : Reference
-    n_terms : int
-        As in `order_terms`.
-
-    Returns
-    -------
-    ndarray of shape (n_ranked,)
-
-    References
-    ----------
-    Couvreur, Bresler (2000). "On the optimality of the backward greedy algorithm for the subset selection problem".
-    SIAM Journal on Matrix Analysis and Applications 21(3).
-
-    Examples
-    --------
-    A rule that holds where either of two others does enters early, and nobody misses it beside these:
-
-    >>> rules = np.random.default_rng(0).random((10, 500)) < 0.5
-    >>> gram = np.cov([*rules, rules[0] | rules[1]], bias=True)
-    >>> reference = Reference(gram, np.array([[1.0] * 10 + [0.0]]) @ gram)
-    >>> 10 in order_terms(reference, 10), 10 in rank_terms(reference, 10)
-    (True, False)
-    """
-    n_forced = 0 if reference.forced is None else int(reference.forced.sum())
-    entered = order_terms(reference, max(n_terms, RANKED))
-    n_dropped = max(RANKED - n_forced, 0)
-    forced, dropped, later = np.split(entered, [n_forced, n_forced + n_dropped])
-    ranked = np.concatenate([forced, _drop(reference, forced, dropped)[::-1], later])
-    kept = ranked[: max(KEPT, n_forced)]
-    prices = np.zeros(len(reference.gram))  # nothing for all others, so that they stay away
-    prices[kept] = 1.0 if reference.prices is None else reference.prices[kept]
-    first = order_terms(replace(reference, prices=prices), kept.size)
-    return np.concatenate([first, ranked[~np.isin(ranked, first)]])[: max(n_terms, n_forced)]
-
-
-def _drop(reference: Reference, kept: IntArray, terms: IntArray) -> IntArray:
-    """Return terms in the order in which they are dropped, beside others that are kept; the `first` ones go last."""
-    gram, pulls = reference.gram[np.ix_(terms, terms)], reference.pulls[:, terms]
-    gram[np.diag_indices_from(gram)] += reference.ridge[terms]
-    if kept.size:
-        held = reference.gram[np.ix_(kept, kept)] + np.diag(reference.ridge[kept])  # forced terms may repeat each other
-        beside = reference.gram[np.ix_(terms, kept)] @ np.linalg.pinv(held, hermitian=True)
-        gram -= beside @ reference.gram[np.ix_(kept, terms)]
-        pulls = pulls - reference.pulls[:, kept] @ beside.T
-    inverse = np.linalg.inv(gram)
-    coefs = pulls @ inverse
-    left, dropped = np.arange(terms.size), []
-    while left.size:
-        spreads = np.zeros(len(reference.gram))
-        spreads[terms[left]] = 1.0 / inverse.diagonal()
-        own = np.zeros(reference.pulls.shape)
-        own[:, terms[left]] = coefs / inverse.diagonal()
-        losses = reference.gains(own, spreads)[terms[left]]
-        if reference.first is not None and not reference.first[terms[left]].all():
-            losses[reference.first[terms[left]]] = np.inf
-        place = int(np.flatnonzero(losses <= (1.0 + LEAST_GAIN) * losses.min())[-1])  # equal losses differ by rounding
-        dropped.append(terms[left[place]])
-        row = inverse[place] / inverse[place, place]
-        coefs = np.delete(coefs - coefs[:, [place]] * row, place, axis=1)
-        inverse = np.delete(np.delete(inverse - np.outer(inverse[:, place], row), place, axis=0), place, axis=1)
-        left = np.delete(left, place)
-    return np.array(dropped, dtype=np.int64)

@@ -130,7 +130,7 @@ def test_groups_are_lists_of_names(run, write, tmp_path):
         np.testing.assert_array_equal(loaded.decision_function(X), expected.decision_function(X))
         assert (loaded.interactions, loaded.max_attributes) == (parameters, 2)
     told = run("fit", data, "-t", TARGET, "--interactions", "Farbe,Form", *FAST, code=1).stderr
-    assert "Error: `interactions` names 'Form', which is no attribute" in told
+    assert "Error: `interactions` names 'Form', which is not an attribute" in told
 
 
 def test_json_holds_the_whole_model(read_json, write, tmp_path):

@@ -26,7 +26,7 @@ def test_learning_returns_another_target():
 def test_a_class_of_one_row_cannot_be_validated():
     y = ["a"] * 5 + ["b"]
     assert Classes().learn(sample(y), validates=False).labels.tolist() == ["a", "b"]
-    with pytest.raises(InvalidInputError, match="Class 'b' has one row"):
+    with pytest.raises(InvalidInputError, match="Class 'b' has only one row"):
         Classes().learn(sample(y), validates=True)
 
 

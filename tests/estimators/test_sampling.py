@@ -63,7 +63,7 @@ def test_unknown_classes_are_named():
     code = TargetCode(np.array(["a", "c"]))
     assert code.read(np.array(["c", "a"]), None).values.tolist() == [[1.0], [-1.0]]
     for label in ("b", "d"):
-        with pytest.raises(InvalidInputError, match=f"the class '{label}', which is none of"):
+        with pytest.raises(InvalidInputError, match=f"the class '{label}', which is not one of"):
             code.read(np.array(["a", label]), None)
 
 

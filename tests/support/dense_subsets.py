@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rulegrove.subset import KEPT, LEAST_GAIN, RANKED
+from rulegrove.subset import LEAST_GAIN
 
 
 def unexplained(dense, scores, terms, ridges, weights=None):
@@ -53,31 +53,3 @@ def search_naively(dense, scores, lengths, ridges, signs, forced, weights=None, 
             terms = [*terms, best]
         found.append(sorted(terms))
     return found
-
-
-def rank_naively(dense, scores, entered, ridges, n_forced=0, first=None, prices=None, weights=None):
-    """Order by one least-squares fit for each try: the term that is missed least is dropped, rules before lines.
-
-    The first ones enter again, the best further one each time, lines before rules.
-    """
-    prices = np.ones(dense.shape[1]) if prices is None else prices
-    kept, dropped = list(entered[:RANKED]), []
-    while len(kept) > n_forced:
-        free = kept[n_forced:]
-        if first is not None:
-            free = [term for term in free if not first[term]] or free
-        whole = unexplained(dense, scores, kept, ridges, weights)
-        others = {term: [own for own in kept if own != term] for term in free}
-        missed = {term: unexplained(dense, scores, own, ridges, weights) - whole for term, own in others.items()}
-        dropped.append(min(free, key=lambda term: prices[term] * missed[term]))
-        kept.remove(dropped[-1])
-    ranked = [*kept, *dropped[::-1]]
-    again = ranked[:n_forced]
-    while len(again) < min(max(KEPT, n_forced), len(ranked)):
-        free = [term for term in ranked[:KEPT] if term not in again]
-        if first is not None:
-            free = [term for term in free if first[term]] or free
-        whole = unexplained(dense, scores, again, ridges, weights)
-        gains = {term: whole - unexplained(dense, scores, [*again, term], ridges, weights) for term in free}
-        again.append(max(free, key=lambda term: prices[term] * gains[term]))
-    return [*again, *ranked[len(again) :], *entered[RANKED:]]

@@ -20,7 +20,7 @@ from rulegrove.estimators.front import LONGEST
 from rulegrove.estimators.steady import find_alike, price_terms
 from rulegrove.projection import Listed, Point, Projection, project
 from rulegrove.rules.rule import Rule
-from rulegrove.subset import Reference, order_terms, rank_terms
+from rulegrove.subset import Reference, order_terms
 
 EVERY_LENGTH = 30  # lists have every length up to this,
 GROWTH = 1.15  # then each is so many times as long as the one before,
@@ -354,11 +354,10 @@ class Maker:
         prices = price_terms(taken.count_conditions(), self.steadiness)
         subsets: list[IntArray] = []
         entered: list[IntArray] = []
-        settle = order_terms if self.steadiness else rank_terms  # other rows would drop other terms
         for first, lengths in zip((None, lines), orders, strict=True):
             if lengths:
                 reference = Reference(gram, pulls, signs, forced, ridges, first, prices, alike)
-                entered.append(settle(reference, max(lengths)))
+                entered.append(order_terms(reference, max(lengths)))
                 subsets += [np.sort(entered[-1][: max(length, int(forced.sum()))]) for length in lengths]
         means, spreads = _describe(bits, linear, None if sheet.weights is None else sheet.weights[solved])
         slopes = np.pad(linear.T, ((0, 0), (0, -len(linear) % 64)))

@@ -98,7 +98,7 @@ def rule_evidence(
     >>> for sentence in evidence.sentences[:3]:
     ...     print(sentence)
     Established on 384 rows that did not choose them: rules 1, 2, 3, 4, 5 (false discovery rate 10 %).
-    Beyond what the other terms of the list say: rules 1, 3, 4 (false discovery rate 10 %).
+    Beyond what the other terms of the list say: rules 1, 2, 4 (false discovery rate 10 %).
     Suggestions only: none.
     """
     asking, target = Asking(level, false_discovery_rate), check_model(model, "An inspection").recall_target()
