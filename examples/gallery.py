@@ -67,7 +67,7 @@ def draw_first_rules() -> None:
     X_train, _, y_train, _ = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
     model = RuleEnsembleClassifier(terms="rules", random_state=0).fit(X_train, y_train)
     save(RulesDisplay.from_estimator(model), "first")
-    explain_rule(model.rules_[2])
+    explain_rule(model.rules_[1])
 
 
 def explain_rule(rule: RankedTerm) -> None:

@@ -94,7 +94,7 @@ def test_bad_input():
     model, X, y, _ = fit("huber")
     with pytest.raises(InvalidInputError, match="`time` is for survival times; leave it out for a RuleEnsembleReg"):
         TenthsDisplay.from_estimator(model, X, y, time=1.0)
-    with pytest.raises(InvalidInputError, match=r"`exposure` needs .* 'poisson', 'gamma'"):
+    with pytest.raises(InvalidInputError, match=r"`exposure` needs .* loss='poisson', 'gamma'"):
         TenthsDisplay.from_estimator(model, X, y, exposure=np.ones(len(X)))
 
 
