@@ -40,11 +40,11 @@ def main() -> None:
         page.wait_for_selector("html[data-ready]")
         page.locator("#bench-switch").click()
         save(page, "workbench-open", "#bench", 900)
-        slider = page.locator("#bench-list li[data-number='2'] input[type=range]").first
+        slider = page.locator("#bench-list li[data-number='1'] input[type=range]").first
         slider.focus()
         page.keyboard.press("ArrowRight")
-        page.locator("#bench-list li[data-number='5'] input[type=checkbox]").click()
-        page.locator("#bench-list li[data-number='5'] input[type=text]").fill("a pressure of 0 was not measured")
+        page.locator("#bench-list li[data-number='6'] input[type=checkbox]").click()
+        page.locator("#bench-list li[data-number='6'] input[type=text]").fill("a pressure of 0 was not measured")
         page.locator("#bench-author").fill("Dr. Lee")
         save(page, "workbench-changed", "#bench-bar", 1180)
         page.locator("#bench-compare summary").click()

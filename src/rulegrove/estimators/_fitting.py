@@ -362,26 +362,22 @@ def grow_pools(
     """
     n_regrown = plan.n_folds if plan.regrows else 0
     others = [np.flatnonzero((plan.folds >= 0) & (plan.folds != fold)) for fold in range(n_regrown)]
-    growths = [plan.growth, *[plan.growth.of_fold()] * len(others)]
     tasks = [
-        (part, rows, growth, own)
+        (part, rows, own)
         for _, part, (rng, fold_rng) in cycle_parts(parts, pairs)
-        for rows, growth, own in zip(
-            [plan.grown_from(part.rows), *others], growths, [rng, *fold_rng.spawn(len(others))], strict=True
-        )
+        for rows, own in zip([plan.grown_from(part.rows), *others], [rng, *fold_rng.spawn(len(others))], strict=True)
     ]
-    numbers = max(rows.size * part.columns.n_features for part, rows, *_ in tasks)
+    numbers = max(rows.size * part.columns.n_features for part, rows, _ in tasks)
     n_threads = min(plan.n_threads, len(tasks), max(1, MOST_NUMBERS // max(1, numbers)))
     stage, done = progress.stage("Growing trees"), [0] * len(tasks)
-    wanted = sum(growth.settings.n_candidates for _, _, growth, _ in tasks)
 
     def grow(task: int) -> Candidates:
-        def tell(own: int, _: int) -> None:
+        def tell(own: int, total: int) -> None:
             done[task] = own
-            stage(sum(done), wanted)
+            stage(sum(done), total * len(tasks))
 
-        data, rows, growth, rng = tasks[task]
-        return grow_rules(data, rows, growth, rng, tell, plan.n_threads if n_threads == 1 else 1)
+        data, rows, rng = tasks[task]
+        return grow_rules(data, rows, plan.growth, rng, tell, plan.n_threads if n_threads == 1 else 1)
 
     candidates = iter(run_tasks(grow, range(len(tasks)), n_threads))
     return [

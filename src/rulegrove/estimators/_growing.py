@@ -1,7 +1,7 @@
 """Candidate terms: how rules are grown and from which rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,6 @@ class Growth:
     def count_subsample(self, n_rows: int) -> int:
         """Return how many rows a tree sees of so many."""
         return count_subsample(self.settings.subsample, n_rows, self.share_told)
-
-    def of_fold(self) -> "Growth":
-        """Return how rules are grown without a fold."""
-        n_candidates = autos.count_of_fold(self.settings.n_candidates)
-        return replace(self, settings=replace(self.settings, n_candidates=n_candidates))
 
     def allows(self, rule: Rule) -> bool:
         """Whether a rule keeps to the limits and can have a coefficient of the right sign."""

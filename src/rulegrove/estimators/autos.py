@@ -24,7 +24,6 @@ MOST_AUTO = 2**15
 # Folds grow rules of their own, for rules that have seen a fold look too good on it. As many of them are used as hold
 # out so many rows together: more tell little more (docs/defaults.md, "One regime").
 HELD_OUT_ROWS = 2000
-FOLD_SHARE, LEAST_OF_FOLD = 0.5, 500  # candidates without a fold: they judge, and more judge no better
 
 # The path that finds which terms of classes matter; their coefficients are solved for once more. That of numbers is the
 # lasso: how much an L2 share shrinks depends on the unit of the target.
@@ -122,17 +121,6 @@ def count_honest(n_folds: int, n_rows: int) -> int:
     [5, 5, 2, 1]
     """
     return min(n_folds, math.ceil(n_folds * HELD_OUT_ROWS / n_rows))
-
-
-def count_of_fold(n_candidates: int) -> int:
-    """Return how many candidates are grown without a fold.
-
-    Examples
-    --------
-    >>> [count_of_fold(n_candidates) for n_candidates in (0, 60, 600, 2000)]
-    [0, 60, 500, 1000]
-    """
-    return min(n_candidates, max(LEAST_OF_FOLD, math.ceil(FOLD_SHARE * n_candidates)))
 
 
 def resolve_mode(multiclass: str, *, grows: bool) -> str:
