@@ -16,17 +16,7 @@ from rulegrove.estimators._fitting import Pool
 from rulegrove.estimators._training import NEVER_HELD_OUT, TrainingData
 from rulegrove.likelihoods import Likelihood
 from rulegrove.projection import Point
-from rulegrove.refit import (
-    FINE,
-    ROUGH,
-    Kept,
-    Refit,
-    RefitOfNumbers,
-    RefitOfRows,
-    RefitOfSeveral,
-    Ridge,
-    choose_ridge,
-)
+from rulegrove.refit import FINE, ROUGH, Kept, Refit, RefitOfNumbers, RefitOfRows, RefitOfSeveral, Ridge, choose_ridge
 
 LEARNED, JUDGED = 0, 1  # folds of rows to learn from and of rows held out
 
@@ -64,6 +54,9 @@ def refit_pools(
     def learned(part: int) -> IntArray:
         return data.rows if part == 0 else data.rows[folds[data.rows] != part - 1]
 
+    def judged(part: int) -> IntArray:
+        return np.asarray(held_out[folds[held_out] == part - 1])
+
     def prepare(part: int, most_rows: int, start: Sequence[Point] | None = None) -> Refit:
         """Return so many rows of the whole data, or of what is left without a fold."""
         kept = [own for pool in pools for own in pool.kept[part]]
@@ -73,15 +66,14 @@ def refit_pools(
         if start is not None:
             kept = [replace(one, coef=coef / likelihood.unit) for one, (coef, _) in zip(kept, start, strict=True)]
         terms = [pool.design.terms if part == 0 else pool.fold_terms[part - 1] for pool in pools for _ in pool.outputs]
-        judged = held_out[folds[held_out] == part - 1]
-        return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), judged)
+        return collect_kept(likelihood, data, terms, kept, data.draw(learned(part), most_rows), judged(part))
 
     def weigh(part: int) -> float:
         """Return the weight of the rows that judge."""
         own = pools[0].kept[part][0].held_out
         if likelihood is None and own is not None:
             return own.weight
-        rows = held_out[folds[held_out] == part - 1]
+        rows = judged(part)
         return float(rows.size) if data.weights is None else float(data.weights[rows].sum())
 
     def finish(part: int, of_few: Ridge, of_many: Ridge) -> list[Point]:
